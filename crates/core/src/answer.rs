@@ -1,0 +1,521 @@
+//! What commands and routes answer, as JSON. The keys are promised (`docs/reference/cli.md`): they may be
+//! added to, never renamed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::artifact::Page;
+use crate::clock::Timestamp;
+use crate::document::DocumentState;
+use crate::error::ErrorNote;
+use crate::id::{BatchId, ContentHash, DocumentId, IngestionId, TaskId, WorkerId};
+use crate::ingestion::{IngestionStatus, Stage};
+use crate::ledger::Container;
+use crate::problem::{Problem, ResultCode};
+
+/// `ingest`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct IngestAnswer {
+    /// The batch.
+    pub batch_id: BatchId,
+    /// Items that came in, in this batch.
+    pub received: u64,
+    /// Ended well.
+    pub completed: u64,
+    /// Ended badly.
+    pub failed: u64,
+    /// Left out.
+    pub skipped: u64,
+    /// Cancelled.
+    pub cancelled: u64,
+    /// Content that was there before.
+    pub duplicates: u64,
+    /// Members found in containers.
+    pub children: u64,
+    /// Work remains.
+    pub open: u64,
+    /// Dead letters this batch has left.
+    pub dead: u64,
+    /// Of this run.
+    pub elapsed_ms: u64,
+}
+
+/// `read`, a line for each file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ReadAnswer {
+    /// As given.
+    pub path: String,
+    /// What it is.
+    pub media_type: String,
+    /// The verdict.
+    pub result: ResultCode,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// Pages.
+    pub page_count: Option<u32>,
+    /// Main language.
+    pub language: Option<String>,
+    /// Mean quality.
+    pub quality: Option<f32>,
+    /// All text.
+    pub text: String,
+    /// What the file says of itself.
+    pub metadata: BTreeMap<String, String>,
+    /// In order.
+    pub pages: Vec<Page>,
+    /// Members of a container.
+    pub children: Vec<ReadChild>,
+}
+
+/// A member as `read` lists it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReadChild {
+    /// Its path inside.
+    pub name: String,
+    /// By its name.
+    pub media_type: String,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// A document in `list`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DocumentLine {
+    /// Which.
+    pub document_id: DocumentId,
+    /// Its file name.
+    pub name: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// What it is.
+    pub media_type: Option<String>,
+    /// Its length.
+    pub bytes: u64,
+    /// Its derived state.
+    pub state: DocumentState,
+    /// When it first came in.
+    pub created_at: Timestamp,
+}
+
+/// `list`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ListAnswer {
+    /// Newest first.
+    pub documents: Vec<DocumentLine>,
+    /// Give it back to get the next page.
+    pub next_cursor: Option<String>,
+}
+
+/// `show`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ShowAnswer {
+    /// Which.
+    pub document_id: DocumentId,
+    /// SHA-256.
+    pub content_hash: ContentHash,
+    /// Its file name.
+    pub name: String,
+    /// What it is.
+    pub media_type: Option<String>,
+    /// Its length.
+    pub bytes: u64,
+    /// Its derived state.
+    pub state: DocumentState,
+    /// One vocabulary everywhere.
+    pub status: Stage,
+    /// No progress for ten minutes.
+    pub stale: bool,
+    /// Pages.
+    pub page_count: Option<u32>,
+    /// Words.
+    pub word_count: Option<u64>,
+    /// Main language.
+    pub language: Option<String>,
+    /// Mean quality.
+    pub quality: Option<f32>,
+    /// Title.
+    pub title: Option<String>,
+    /// Summary.
+    pub summary: Option<String>,
+    /// Date of the document.
+    pub date: Option<String>,
+    /// Invoice, letter, …
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// By label set.
+    pub labels: Value,
+    /// The structured record.
+    pub record: Value,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// A person should look.
+    pub needs_review: bool,
+    /// Every receipt, newest first.
+    pub ingestions: Vec<IngestionLine>,
+    /// What was produced.
+    pub artifacts: Vec<ArtifactLine>,
+    /// The container it was first found in.
+    pub parent: Option<FamilyLine>,
+    /// Members, if it is a container.
+    pub children: Vec<FamilyLine>,
+    /// Every attempt.
+    pub timeline: Vec<TimelineLine>,
+}
+
+/// A receipt.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct IngestionLine {
+    /// Which.
+    pub ingestion_id: IngestionId,
+    /// Of which import.
+    pub batch_id: Option<BatchId>,
+    /// The configured source it came from, if it did.
+    pub source_id: Option<String>,
+    /// Who brought it, otherwise.
+    pub uploader: Option<String>,
+    /// Free.
+    pub source_metadata: Value,
+    /// Where it lay.
+    pub origin: String,
+    /// The file name.
+    pub name: String,
+    /// How it stands.
+    pub status: IngestionStatus,
+    /// Where it is.
+    pub stage: Stage,
+    /// The verdict.
+    pub result: Option<ResultCode>,
+    /// The content was there before.
+    pub duplicate: bool,
+    /// Failures that counted.
+    pub attempt: u32,
+    /// When it came in.
+    pub created_at: Timestamp,
+    /// When work began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Why it was left out.
+    pub skip_reason: Option<String>,
+    /// What ended it.
+    pub error: Option<ErrorNote>,
+}
+
+/// A produced blob.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ArtifactLine {
+    /// `transcription`, …
+    pub name: String,
+    /// Where it lies.
+    pub key: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its type.
+    pub media_type: String,
+    /// By which ingestion.
+    pub ingestion_id: IngestionId,
+}
+
+/// A relative.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FamilyLine {
+    /// Which ingestion.
+    pub ingestion_id: IngestionId,
+    /// Its document; null where the bytes could not be had.
+    pub document_id: Option<DocumentId>,
+    /// Its path inside the container.
+    pub name: String,
+    /// Its place there, from 0.
+    pub position: Option<u64>,
+    /// How it stands.
+    pub status: IngestionStatus,
+    /// The verdict.
+    pub result: Option<ResultCode>,
+}
+
+/// One thing that happened to a document.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TimelineLine {
+    /// When.
+    pub at: Timestamp,
+    /// In which ingestion.
+    pub ingestion_id: IngestionId,
+    /// `received`, `intake-document`, `extract-text`, `completed`, …
+    pub what: String,
+    /// `done`, `reused`, `retry`, `escalated`, `dead`, …
+    pub outcome: String,
+    /// Which try.
+    pub attempt: u32,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
+    /// Why, in words.
+    pub detail: Option<String>,
+}
+
+/// `search`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SearchAnswer {
+    /// As given.
+    pub query: String,
+    /// `text`.
+    pub mode: String,
+    /// Inside docmill.
+    pub took_ms: u64,
+    /// Best first.
+    pub hits: Vec<SearchHit>,
+}
+
+/// A hit.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SearchHit {
+    /// Which document.
+    pub document_id: DocumentId,
+    /// Its file name.
+    pub name: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// BM25.
+    pub score: f32,
+    /// The page of the snippet; null where only the name matched.
+    pub page: Option<u32>,
+    /// The best passage, with `**` around what was found.
+    pub snippet: String,
+}
+
+/// `status`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StatusAnswer {
+    /// How many there are.
+    pub documents: u64,
+    /// By status.
+    pub ingestions: IngestionCounts,
+    /// By state.
+    pub tasks: TaskCounts,
+    /// Who works.
+    pub workers: Vec<WorkerLine>,
+    /// Ended in the last ten seconds, a second.
+    pub docs_per_s: f64,
+    /// Open and recent imports.
+    pub batches: Vec<crate::batch::BatchTotals>,
+    /// Up to which change the index holds everything, and which change is the last.
+    pub index: IndexState,
+    /// Kinds that a person has paused.
+    pub paused_kinds: Vec<String>,
+    /// Room left, where it is limited.
+    pub free_disk_bytes: Option<u64>,
+    /// The last event's number.
+    pub last_event: i64,
+}
+
+/// How far the index is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct IndexState {
+    /// Searchable up to here.
+    pub watermark: i64,
+    /// The last change.
+    pub last: i64,
+}
+
+/// Ingestions by status.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct IngestionCounts {
+    /// Work remains.
+    pub in_progress: u64,
+    /// Ended well.
+    pub completed: u64,
+    /// Ended badly.
+    pub failed: u64,
+    /// Left out.
+    pub skipped: u64,
+    /// Cancelled.
+    pub cancelled: u64,
+}
+
+/// Tasks by state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TaskCounts {
+    /// May be claimed, now or later.
+    pub queued: u64,
+    /// Held by a pause.
+    pub held: u64,
+    /// Leased.
+    pub running: u64,
+    /// Dead letters.
+    pub dead: u64,
+}
+
+/// A worker.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WorkerLine {
+    /// Which start of which process.
+    pub worker_id: WorkerId,
+    /// Where.
+    pub host: String,
+    /// Which process.
+    pub pid: u32,
+    /// Slots it has.
+    pub slots: u32,
+    /// Tasks it holds.
+    pub running: u64,
+    /// `free` or `busy`.
+    pub state: String,
+    /// Kinds it takes; empty means all.
+    pub kinds: Vec<String>,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it was last heard of.
+    pub seen_at: Timestamp,
+}
+
+/// `why`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WhyAnswer {
+    /// As asked.
+    pub id: String,
+    /// Of the document, or of the ingestion where there is none.
+    pub state: String,
+    /// Where it is.
+    pub stage: Stage,
+    /// In words: what has to happen next, or that nothing has.
+    pub waiting_for: String,
+    /// Failures that counted.
+    pub attempt: u32,
+    /// How many may.
+    pub max_attempts: u32,
+    /// The last one.
+    pub last_error: Option<ErrorNote>,
+    /// When it is tried again.
+    pub next_try_at: Option<Timestamp>,
+    /// Who has it now.
+    pub lease: Option<LeaseLine>,
+}
+
+/// A lease.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LeaseLine {
+    /// Who.
+    pub owner: WorkerId,
+    /// Until when, unless renewed.
+    pub until: Timestamp,
+}
+
+/// `audit`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct AuditAnswer {
+    /// Both sides agree, and no row points to a missing blob.
+    pub balanced: bool,
+    /// Counted by walkers and manifests.
+    pub expected: u64,
+    /// Ended well.
+    pub completed: u64,
+    /// Ended badly.
+    pub failed: u64,
+    /// Left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Outside the sum.
+    pub duplicates: u64,
+    /// Cancelled.
+    pub cancelled: u64,
+    /// Work remains.
+    pub open: u64,
+    /// Batches whose walker has not finished counting.
+    pub unsealed: Vec<String>,
+    /// Each with its own ledger.
+    pub containers: Vec<Container>,
+    /// Rows against files.
+    pub blobs: BlobAudit,
+}
+
+/// Rows against files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BlobAudit {
+    /// Rows name so many.
+    pub referenced: u64,
+    /// So many of them are not there.
+    pub missing: u64,
+    /// So many are there and nothing names them; pruning removes them after a day.
+    pub orphaned: u64,
+}
+
+/// `retry`, `reprocess`, `cancel`, `pause`, `resume`, `dead replay`, `dead drop`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct CountAnswer {
+    /// How many were changed (with `--dry-run`: would be).
+    pub count: u64,
+    /// How many were left as they are.
+    pub skipped: u64,
+    /// Why, by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, u64>,
+    /// The batch that was made for it, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_id: Option<BatchId>,
+    /// Nothing was done.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// A dead letter.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DeadLine {
+    /// Its number.
+    pub task_id: TaskId,
+    /// What it should have done.
+    pub kind: String,
+    /// To which ingestion.
+    pub ingestion_id: IngestionId,
+    /// Of which document.
+    pub document_id: Option<DocumentId>,
+    /// Its file name.
+    pub name: String,
+    /// Failures that counted.
+    pub attempt: u32,
+    /// The last one.
+    pub error: Option<ErrorNote>,
+    /// When it died.
+    pub died_at: Option<Timestamp>,
+}
+
+/// `dead list`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DeadAnswer {
+    /// Newest first.
+    pub dead: Vec<DeadLine>,
+}
+
+/// `doctor`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DoctorAnswer {
+    /// Nothing that matters is wrong.
+    pub ok: bool,
+    /// One by one.
+    pub checks: Vec<DoctorCheck>,
+}
+
+/// One check.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DoctorCheck {
+    /// What was looked at.
+    pub name: String,
+    /// Whether it is as it should be.
+    pub ok: bool,
+    /// What was found.
+    pub detail: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// `GET /v1/events` and `docmill events`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EventsAnswer {
+    /// In order.
+    pub events: Vec<crate::event::Event>,
+    /// Older events than this one are gone.
+    pub oldest: i64,
+    /// Give it back as `after`.
+    pub next: i64,
+}

@@ -1,0 +1,33 @@
+//! The words of docmill: ids, states, errors, limits, events and the ports behind which every back end
+//! stands.
+//!
+//! Nothing here does I/O, asks for the time or draws a random number: whoever calls brings those along
+//! (`clock`). That is what lets the work protocol be tested as plain functions.
+//!
+//! Where to go next: `state` (how a task may change), `disposition` (what follows an error), `ports`
+//! (what a back end must do), `wire` (how the sandboxed children speak).
+
+pub mod answer;
+pub mod artifact;
+pub mod batch;
+pub mod call;
+pub mod clock;
+pub mod config;
+pub mod crash;
+pub mod disposition;
+pub mod document;
+pub mod error;
+pub mod event;
+pub mod fingerprint;
+pub mod id;
+pub mod ingestion;
+pub mod ledger;
+pub mod limits;
+pub mod ports;
+pub mod problem;
+pub mod state;
+pub mod task;
+pub mod text;
+pub mod wire;
+
+pub use error::{Error, ErrorKind, Result};

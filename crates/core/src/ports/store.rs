@@ -1,0 +1,485 @@
+//! The truth: documents, ingestions, tasks, the ledger and the event log, and the verbs of the work protocol.
+//!
+//! A back end implements [`Store`]; the conformance suite in `testkit` says what that means. Every verb is
+//! atomic, and every verb that changes something is idempotent where a caller might repeat it after a lost
+//! answer.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{
+    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+};
+use crate::artifact::Artifact;
+use crate::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
+use crate::clock::Timestamp;
+use crate::document::DocumentState;
+use crate::error::{ErrorNote, Result};
+use crate::event::EventFilter;
+use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId};
+use crate::ingestion::{Facts, IngestionEnd, Origin};
+use crate::ledger::Ledger;
+use crate::problem::Problem;
+use crate::task::{Lease, NewTask, Size, TaskKind};
+
+/// Content that lies in the blob store already.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredContent {
+    /// Used if the content is new to the tenant.
+    pub document_id: DocumentId,
+    /// SHA-256.
+    pub hash: ContentHash,
+    /// Its length.
+    pub bytes: u64,
+    /// Where it lies.
+    pub key: BlobKey,
+}
+
+/// What an item brings along.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Arrival {
+    /// Its content, and the first task to do on it.
+    Content(StoredContent, NewTask),
+    /// A reason why the content could not be had; the item ends at once.
+    Refused(IngestionEnd),
+}
+
+/// One item that came in.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Receipt {
+    /// Whose.
+    pub tenant_id: TenantId,
+    /// Used if the item is new to the batch.
+    pub ingestion_id: IngestionId,
+    /// Of which import.
+    pub batch_id: Option<BatchId>,
+    /// Who brought it.
+    pub origin: Origin,
+    /// Where it lay, as text to show.
+    pub path: String,
+    /// Where it lay, exactly: bytes that need not be text. Unique in the batch, together with the content.
+    pub path_bytes: Vec<u8>,
+    /// The file name.
+    pub name: String,
+    /// Free.
+    pub source_metadata: serde_json::Value,
+    /// Lower first.
+    pub priority: u8,
+    /// What it brings along.
+    pub arrival: Arrival,
+}
+
+/// What became of a receipt.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Received {
+    /// The item's ingestion (an older one if it was known).
+    pub ingestion_id: IngestionId,
+    /// Its document; null for a refused item. If this is not the proposed id, the content was there before
+    /// and the proposed blob is an orphan.
+    pub document_id: Option<DocumentId>,
+    /// The batch holds this item (same path, same content) already: nothing was added.
+    pub known: bool,
+    /// The content was there before.
+    pub duplicate: bool,
+}
+
+/// How much work a worker wants.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClaimSpec {
+    /// Who asks.
+    pub worker_id: WorkerId,
+    /// How long it may keep the work without renewing.
+    pub lease: Duration,
+    /// Kinds it takes now, and how many tasks of each at most.
+    pub kinds: Vec<(TaskKind, usize)>,
+    /// Free capacity. A task that needs more than `units` is given only if `idle`.
+    pub units: u32,
+    /// Nothing runs on this worker: even a task larger than the whole worker may be given.
+    pub idle: bool,
+    /// At most so many tasks.
+    pub max_tasks: usize,
+    /// Only this tenant's.
+    pub tenant_id: Option<TenantId>,
+}
+
+/// What a handler reports.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Commit {
+    /// Which task.
+    pub task_id: TaskId,
+    /// The fence.
+    pub epoch: Epoch,
+    /// How long it ran.
+    pub duration: Duration,
+    /// What happened.
+    pub outcome: Outcome,
+    /// Take the next task at once, under a lease of this length, instead of queueing it.
+    pub continue_for: Option<Duration>,
+}
+
+/// What happened to a task.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// It is done.
+    Done(Box<Done>),
+    /// It is tried again.
+    Retry {
+        /// Why.
+        error: ErrorNote,
+        /// Not before.
+        run_at: Timestamp,
+        /// On this size.
+        size: Size,
+        /// The capacity it takes there.
+        units: u32,
+        /// Counts as an attempt.
+        charged: bool,
+    },
+    /// It becomes a dead letter.
+    Dead {
+        /// Why.
+        error: ErrorNote,
+        /// Counts as an attempt.
+        charged: bool,
+        /// What becomes of the ingestion; null while parts of it are still at work.
+        end: Option<IngestionEnd>,
+    },
+}
+
+/// The result of a task.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Done {
+    /// One result per (ingestion, step, fingerprint).
+    pub record: Option<StepRecord>,
+    /// Blobs that become current.
+    pub artifacts: Vec<Artifact>,
+    /// What was found out.
+    pub facts: Facts,
+    /// What to do next.
+    pub next: Option<NewTask>,
+    /// What to do next in parallel, and what joins it.
+    pub fan_out: Option<FanOut>,
+    /// An unpack run has ended.
+    pub manifest: Option<ManifestEnd>,
+    /// The ingestion ends here.
+    pub end: Option<IngestionEnd>,
+}
+
+/// What a step has made, so that the same work need not be done again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// The kind of task.
+    pub step: TaskKind,
+    /// What it depends on.
+    pub fingerprint: ContentHash,
+    /// Something is missing: never reused.
+    pub degraded: bool,
+    /// Taken over from an earlier result.
+    pub reused: bool,
+    /// What was made, to be taken over.
+    pub facts: Facts,
+    /// Blobs that were made.
+    pub artifacts: Vec<Artifact>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+/// Parts that run side by side, and the task that runs when the last of them has ended, well or badly.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FanOut {
+    /// The parts.
+    pub parts: Vec<NewTask>,
+    /// The join.
+    pub join: NewTask,
+}
+
+/// The end of an unpack run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ManifestEnd {
+    /// Of the run. Children of runs with another fingerprint are superseded.
+    pub fingerprint: ContentHash,
+    /// Members the container said it has.
+    pub declared: Option<u64>,
+    /// Members it has but could not or may not give, beyond those that became failed children.
+    pub refused: u64,
+}
+
+/// What became of a commit.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Committed {
+    /// Accepted, now or when it was first sent. The next task comes along if it was asked for and exists.
+    Accepted {
+        /// Already leased.
+        next: Option<Box<Lease>>,
+    },
+    /// Somebody else owns the task, or nobody: nothing was changed.
+    Stale,
+}
+
+/// Members of a container, as they are found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChildChunk {
+    /// The unpack task.
+    pub task_id: TaskId,
+    /// The fence.
+    pub epoch: Epoch,
+    /// Of the run.
+    pub fingerprint: ContentHash,
+    /// Members the container said it has.
+    pub declared: Option<u64>,
+    /// The members.
+    pub children: Vec<NewChild>,
+}
+
+/// One member.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewChild {
+    /// From 0; the child's id is made of it.
+    pub position: u64,
+    /// Its path inside the container.
+    pub path: String,
+    /// Its file name.
+    pub name: String,
+    /// What it brings along.
+    pub arrival: Arrival,
+}
+
+/// What became of a chunk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ChunkAnswer {
+    /// For each child: the document it became. If that is not the proposed id, the proposed blob is an
+    /// orphan (unless the child itself was there before under that id).
+    Accepted(Vec<Option<DocumentId>>),
+    /// Somebody else owns the task.
+    Stale,
+}
+
+/// Who works where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewWorker {
+    /// This start of this process.
+    pub worker_id: WorkerId,
+    /// The machine.
+    pub host: String,
+    /// The process.
+    pub pid: u32,
+    /// Its slots.
+    pub slots: u32,
+    /// Kinds it takes; empty means all.
+    pub kinds: Vec<String>,
+}
+
+/// What a sweep did.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Swept {
+    /// Tasks that may run again.
+    pub requeued: u64,
+    /// Tasks that were lost once too often, with what they were about: their ingestions end through
+    /// `Store::bury`, because what that means is the plan's to say.
+    pub exhausted: Vec<Lease>,
+}
+
+/// A document as the text index needs it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChangedDocument {
+    /// Its place in the change log.
+    pub seq: i64,
+    /// Whose.
+    pub tenant_id: TenantId,
+    /// Which.
+    pub document_id: DocumentId,
+    /// It is gone.
+    pub removed: bool,
+    /// Its file name.
+    pub name: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// What it is.
+    pub media_type: Option<String>,
+    /// Where its text lies.
+    pub transcription: Option<BlobKey>,
+}
+
+/// A document as search results and downloads need it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DocumentHead {
+    /// Which.
+    pub document_id: DocumentId,
+    /// Its file name.
+    pub name: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// What it is.
+    pub media_type: Option<String>,
+    /// Its length.
+    pub bytes: u64,
+    /// Where the original lies.
+    pub key: BlobKey,
+    /// Where its text lies.
+    pub transcription: Option<BlobKey>,
+}
+
+/// Which documents to process again.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Selection {
+    /// These; empty means all that match.
+    pub ids: Vec<DocumentId>,
+    /// Only in this state.
+    pub state: Option<DocumentState>,
+    /// Only of this media type.
+    pub media_type: Option<String>,
+}
+
+/// A document that `reprocess` starts again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Selected {
+    /// Which.
+    pub head: DocumentHead,
+    /// Of its content.
+    pub hash: ContentHash,
+    /// It has an open ingestion: starting another would do the same work twice.
+    pub busy: bool,
+}
+
+/// The store. Every method names the tenant it works for, or works for the engine as a whole.
+#[async_trait]
+pub trait Store: Send + Sync {
+    // Tenants.
+
+    /// The tenant of that name, made if there is none.
+    async fn tenant(&self, name: &str) -> Result<TenantId>;
+
+    // Batches.
+
+    /// Opens a batch, or the one of that name again (a sealed or finished one is reopened, a cancelled one is
+    /// a `conflict`).
+    async fn open_batch(&self, batch: NewBatch) -> Result<BatchRun>;
+    /// Stores the walker's own count and seals. The batch finishes when nothing is open.
+    async fn seal_batch(&self, tenant: TenantId, batch: BatchId, walk: Walk) -> Result<BatchTotals>;
+    /// By id or by name.
+    async fn find_batch(&self, tenant: TenantId, id_or_name: &str) -> Result<Option<BatchTotals>>;
+    /// Pauses, resumes or cancels. Counts the tasks it touched.
+    async fn change_batch(&self, tenant: TenantId, batch: BatchId, change: BatchChange) -> Result<u64>;
+
+    // Receiving.
+
+    /// The documents that have this content.
+    async fn known(&self, tenant: TenantId, hashes: &[ContentHash]) -> Result<Vec<Option<DocumentId>>>;
+    /// Document (upsert), ingestion and first task of each item, all in one transaction.
+    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>>;
+    /// Opens a new ingestion of a document that is there, beginning with `first`.
+    async fn reprocess(
+        &self,
+        tenant: TenantId,
+        batch: BatchId,
+        items: Vec<(IngestionId, DocumentId, NewTask)>,
+    ) -> Result<u64>;
+
+    // The work protocol.
+
+    /// Takes queued tasks whose time has come, fairly over tenants, in order of priority and age.
+    async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>>;
+    /// Prolongs leases; answers those that are lost (swept, cancelled), which must stop at once.
+    async fn renew(
+        &self,
+        worker: WorkerId,
+        held: Vec<(TaskId, Epoch)>,
+        lease: Duration,
+    ) -> Result<Vec<TaskId>>;
+    /// Reports. Accepted only under the current epoch; the same report again gets the same answer.
+    async fn commit(&self, commit: Commit) -> Result<Committed>;
+    /// Adds members of a container under the unpack task's lease. Idempotent. Counts as progress.
+    async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer>;
+    /// Hands work back untouched and uncharged.
+    async fn release(&self, held: Vec<(TaskId, Epoch)>) -> Result<u64>;
+    /// Moves expired tasks, and those of workers that are known to be dead, back into the queue.
+    async fn sweep(&self, dead_workers: &[WorkerId]) -> Result<Swept>;
+    /// Ends a task that `sweep` reported as exhausted.
+    async fn bury(&self, task: TaskId, epoch: Epoch, error: ErrorNote, end: IngestionEnd) -> Result<()>;
+    /// The last result with this fingerprint that is not degraded.
+    async fn find_step(
+        &self,
+        tenant: TenantId,
+        step: &TaskKind,
+        fingerprint: &ContentHash,
+    ) -> Result<Option<StepRecord>>;
+    /// The artifacts of an ingestion whose name begins with `prefix` (parts, for their join).
+    async fn artifacts(&self, ingestion: IngestionId, prefix: &str) -> Result<Vec<Artifact>>;
+    /// When the next queued task of these kinds is due (now or later); `None` if none is queued or held back
+    /// only by a pause.
+    async fn next_due(&self, kinds: &[TaskKind]) -> Result<Option<Timestamp>>;
+    /// Queued and running tasks, for `--exit-when-idle`.
+    async fn open_tasks(&self) -> Result<u64>;
+
+    // Workers.
+
+    /// Announces a worker.
+    async fn register_worker(&self, worker: NewWorker) -> Result<()>;
+    /// Keeps it listed.
+    async fn beat(&self, worker: WorkerId) -> Result<()>;
+    /// Takes it off the list; its tasks must have been released.
+    async fn retire_worker(&self, worker: WorkerId) -> Result<()>;
+    /// Everyone on the list.
+    async fn workers(&self) -> Result<Vec<WorkerLine>>;
+
+    // Steering.
+
+    /// Stops or starts claims of a kind.
+    async fn pause_kind(&self, kind: &TaskKind, paused: bool) -> Result<()>;
+    /// Starts what ended badly again: the dead tasks of one ingestion or document, or of all.
+    async fn retry(&self, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer>;
+    /// Dead letters, newest first.
+    async fn dead(&self, tenant: TenantId, limit: usize) -> Result<Vec<DeadLine>>;
+    /// Queues dead letters again with fresh attempts.
+    async fn dead_replay(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64>;
+    /// Dismisses dead letters.
+    async fn dead_drop(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64>;
+
+    // Looking.
+
+    /// Counts of everything. Free disk space and the index watermark are the caller's to fill in.
+    async fn status(&self, tenant: TenantId) -> Result<StatusAnswer>;
+    /// Newest first, without bodies.
+    async fn list(
+        &self,
+        tenant: TenantId,
+        state: Option<DocumentState>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<ListAnswer>;
+    /// Everything about one document, by its id or one of its ingestions'.
+    async fn show(&self, tenant: TenantId, id: &str) -> Result<Option<ShowAnswer>>;
+    /// Why an item is not done (or that it is), by document or ingestion id.
+    async fn why(&self, tenant: TenantId, id: &str) -> Result<Option<WhyAnswer>>;
+    /// The heads of these documents; those of other tenants are left out.
+    async fn heads(&self, tenant: TenantId, ids: &[DocumentId]) -> Result<Vec<DocumentHead>>;
+    /// The document behind a document or ingestion id.
+    async fn head(&self, tenant: TenantId, id: &str) -> Result<Option<DocumentHead>>;
+    /// Documents to process again.
+    async fn select(&self, tenant: TenantId, selection: &Selection) -> Result<Vec<Selected>>;
+    /// Both sides of the ledger, of one batch or of all.
+    async fn ledger(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Ledger>;
+    /// Every blob key that a row names, in order, page by page: keys after `after`.
+    async fn blob_keys(&self, after: Option<&BlobKey>, limit: usize) -> Result<Vec<BlobKey>>;
+    /// Which of these keys a row names.
+    async fn referenced(&self, keys: &[BlobKey]) -> Result<Vec<bool>>;
+    /// Events in order.
+    async fn events(&self, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer>;
+
+    // Followers and maintenance.
+
+    /// Documents that changed after `seq`, in order, each once with its latest change.
+    async fn changes(&self, after: i64, limit: usize) -> Result<Vec<ChangedDocument>>;
+    /// The last change.
+    async fn last_change(&self) -> Result<i64>;
+    /// Removes events older than `before`, keeping the numbering.
+    async fn prune_events(&self, before: Timestamp) -> Result<u64>;
+    /// Writes a consistent copy of the state into `directory`.
+    async fn backup(&self, directory: &std::path::Path) -> Result<()>;
+    /// Resolves when new work may be there. Spurious wake-ups are allowed, missed ones are not.
+    async fn work_added(&self);
+    /// Resolves when a document changed, a batch ended or an event was written.
+    async fn changed(&self);
+}

@@ -1,0 +1,86 @@
+//! Full-text search. The index is derived: it can be thrown away and built again from the store.
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::id::{DocumentId, TenantId};
+
+/// One document as the index sees it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IndexedDocument {
+    /// Whose it is.
+    pub tenant_id: TenantId,
+    /// Which it is; an older version of it in the index is replaced.
+    pub document_id: DocumentId,
+    /// The file name.
+    pub name: String,
+    /// The title, if it has one.
+    pub title: Option<String>,
+    /// What it is.
+    pub media_type: Option<String>,
+    /// All its text.
+    pub text: String,
+}
+
+/// One change to follow.
+#[derive(Clone, PartialEq, Debug)]
+pub enum IndexChange {
+    /// Add or replace.
+    Put(IndexedDocument),
+    /// Take out.
+    Remove(TenantId, DocumentId),
+}
+
+/// A text query.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TextQuery {
+    /// Only this tenant's documents are seen.
+    pub tenant_id: TenantId,
+    /// As the user typed it: words, "phrases", field:word (name, title, type), -without.
+    pub query: String,
+    /// At most so many hits.
+    pub limit: usize,
+    /// Equal values to insist on: `type`, `name`.
+    pub filters: Vec<(String, String)>,
+}
+
+/// One hit. Page and snippet are made by the caller from the transcript.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TextHit {
+    /// Which document.
+    pub document_id: DocumentId,
+    /// BM25.
+    pub score: f32,
+}
+
+/// What a query found, best first.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TextHits {
+    /// The hits.
+    pub hits: Vec<TextHit>,
+    /// The plain words of the query, for snippets, folded as the index folds them.
+    pub words: Vec<String>,
+}
+
+/// A full-text index that follows a change log.
+#[async_trait]
+pub trait TextIndex: Send + Sync {
+    /// The sequence up to which the index holds everything, durably.
+    async fn watermark(&self) -> Result<i64>;
+
+    /// Applies `changes` and moves the watermark to `upto` in one durable step: after a crash either all of
+    /// it is there or nothing. Idempotent.
+    async fn apply(&self, changes: Vec<IndexChange>, upto: i64) -> Result<()>;
+
+    /// Answers a query on the last applied state. A query that cannot be understood is `invalid_request`.
+    async fn query(&self, query: TextQuery) -> Result<TextHits>;
+
+    /// How many documents of a tenant are in the index.
+    async fn count(&self, tenant: TenantId) -> Result<u64>;
+
+    /// Empties the index and sets the watermark to zero.
+    async fn clear(&self) -> Result<()>;
+
+    /// Folds one word as the index does (case, diacritics), so that snippets mark what was found.
+    fn fold(&self, word: &str) -> String;
+}

@@ -1,0 +1,263 @@
+//! How docmill and its sandboxed children speak: length-prefixed postcard frames on a Unix socket.
+//!
+//! Both sides count: a frame longer than [`MAX_FRAME_BYTES`] ends the conversation, whatever its header
+//! claims. The child is not trusted, so the parent strips NUL from every text it decodes ([`FromChild::clean`]):
+//! PostgreSQL cannot store it, and no reader needs it.
+
+use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::Page;
+use crate::error::{Error, ErrorNote, Result};
+use crate::problem::Problem;
+
+/// No frame is longer than this, in either direction.
+pub const MAX_FRAME_BYTES: usize = 64 << 20;
+
+/// Children's content travels in pieces of this size.
+pub const CHUNK_BYTES: usize = 256 << 10;
+
+/// What the caller wants from a document.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Want {
+    /// Pages of text.
+    pub text: bool,
+    /// Author, dates, title.
+    pub metadata: bool,
+    /// The members of a container, with their bytes.
+    pub children: bool,
+    /// Only the names and sizes of the members.
+    pub listing: bool,
+    /// Only these pages, first and last, from 1.
+    pub pages: Option<(u32, u32)>,
+}
+
+impl Want {
+    /// Only say what it is. Sniffing always happens; this asks for nothing else.
+    pub const KIND: Self =
+        Self { text: false, metadata: false, children: false, listing: false, pages: None };
+    /// Text and metadata.
+    pub const TEXT: Self = Self { text: true, metadata: true, children: false, listing: false, pages: None };
+    /// Members with their bytes.
+    pub const CHILDREN: Self =
+        Self { text: false, metadata: true, children: true, listing: false, pages: None };
+}
+
+/// The limits that hold inside a child, for one document.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReadLimits {
+    /// Pages of one document.
+    pub max_pages: u32,
+    /// Entries of one archive.
+    pub max_entries: u64,
+    /// Bytes that a container may expand to, all members together.
+    pub max_unpacked_bytes: u64,
+    /// Expansion ratio allowed once `ratio_from_bytes` have come out.
+    pub max_ratio: u64,
+    /// Below this the ratio does not matter.
+    pub ratio_from_bytes: u64,
+    /// Bytes of text of one document.
+    pub max_text_bytes: u64,
+    /// Nesting of markup elements, JSON values and the like.
+    pub max_markup_depth: u32,
+}
+
+/// One document to read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// Names the document in answers; unique on this socket.
+    pub index: u64,
+    /// The file name as a hint; content decides.
+    pub name: String,
+    /// The bytes, or `None`: then a read-only descriptor comes with this frame (SCM_RIGHTS).
+    pub inline: Option<Vec<u8>>,
+    /// What to find out.
+    pub want: Want,
+    /// How far to go.
+    pub limits: ReadLimits,
+}
+
+/// Parent to child. One frame holds one descriptor order or up to 32 inline ones.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ToChild {
+    /// Read one after the other, in this order.
+    pub orders: Vec<Order>,
+}
+
+/// What a document turned out to be.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Kind {
+    /// `application/pdf` and so on; `application/octet-stream` if nobody knows.
+    pub media_type: String,
+    /// The reader's name, as its file under `formats/src/kinds` is called; `None` if no reader takes it.
+    pub format: Option<String>,
+    /// Has members rather than pages.
+    pub container: bool,
+}
+
+/// Something a reader found, as it appears.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Found {
+    /// Always first.
+    Kind(Kind),
+    /// Something the file says of itself.
+    Meta { key: String, value: String },
+    /// How many pages there are, as soon as it is known (before the pages).
+    PageCount(u32),
+    /// A page of text.
+    Page(Page),
+    /// How many members the container says it has.
+    Declared(u64),
+    /// A member begins; its chunks follow.
+    ChildBegin { position: u64, path: String, bytes: Option<u64> },
+    /// Bytes of the member that began last.
+    ChildChunk(Vec<u8>),
+    /// That member is complete.
+    ChildEnd,
+    /// That member could not be had (also without a begin before it); the others go on.
+    ChildFailed { position: u64, path: String, error: ErrorNote },
+    /// A listing entry (`Want::listing`).
+    ChildListed { position: u64, path: String, media_type: String, bytes: u64 },
+    /// Something went wrong that does not stop the reading.
+    Warn(Problem),
+}
+
+/// Child to parent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum FromChild {
+    /// First of all: the sandbox is up, and these layers hold.
+    Ready { layers: Vec<Layer> },
+    /// Work on this document begins (the parent meters CPU from here).
+    Begin { index: u64 },
+    /// Something was found.
+    Found { index: u64, found: Found },
+    /// This document is finished. What was found before an error stays valid.
+    End { index: u64, result: std::result::Result<(), ErrorNote> },
+}
+
+impl FromChild {
+    /// Removes NUL from every text the frame carries.
+    pub fn clean(&mut self) {
+        match self {
+            Self::Found { found, .. } => match found {
+                Found::Kind(kind) => strip_nul(&mut kind.media_type),
+                Found::Meta { key, value } => {
+                    strip_nul(key);
+                    strip_nul(value);
+                }
+                Found::Page(page) => {
+                    strip_nul(&mut page.text);
+                    strip_nul(&mut page.reason);
+                }
+                Found::ChildBegin { path, .. } => strip_nul(path),
+                Found::ChildFailed { path, error, .. } => {
+                    strip_nul(path);
+                    strip_nul(&mut error.message);
+                }
+                Found::ChildListed { path, media_type, .. } => {
+                    strip_nul(path);
+                    strip_nul(media_type);
+                }
+                Found::Warn(problem) => strip_nul(&mut problem.message),
+                Found::PageCount(_) | Found::Declared(_) | Found::ChildChunk(_) | Found::ChildEnd => {}
+            },
+            Self::End { result: Err(note), .. } => strip_nul(&mut note.message),
+            Self::End { result: Ok(()), .. } | Self::Begin { .. } | Self::Ready { .. } => {}
+        }
+    }
+}
+
+fn strip_nul(text: &mut String) {
+    if text.contains('\0') {
+        text.retain(|c| c != '\0');
+    }
+}
+
+/// One layer of the sandbox, as `docmill doctor` shows it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Layer {
+    /// `landlock`, `seccomp`, `uid`, …
+    pub name: String,
+    /// Whether it holds.
+    pub active: bool,
+    /// Version, limit, or why not.
+    pub detail: String,
+}
+
+/// Encodes one frame: four bytes of length, little endian, then the body.
+pub fn encode<T: Serialize>(value: &T, out: &mut Vec<u8>) -> Result<()> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let taken = std::mem::take(out);
+    *out = postcard::to_extend(value, taken).map_err(|e| Error::bug("cannot encode frame").with_source(e))?;
+    let length = out.len() - start - 4;
+    if length > MAX_FRAME_BYTES {
+        out.truncate(start);
+        return Err(Error::limit_exceeded(format!(
+            "frame of {length} bytes exceeds the limit of {MAX_FRAME_BYTES} bytes"
+        )));
+    }
+    out[start..start + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    Ok(())
+}
+
+/// Decodes the body of one frame.
+pub fn decode<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T> {
+    postcard::from_bytes(body).map_err(|e| Error::bug("cannot decode frame").with_source(e))
+}
+
+/// Reads one frame's body into `buffer`; false at a clean end of the stream.
+pub fn read_frame(from: &mut impl Read, buffer: &mut Vec<u8>) -> io::Result<bool> {
+    let mut header = [0_u8; 4];
+    match from.read_exact(&mut header) {
+        Ok(()) => {}
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+        Err(e) => return Err(e),
+    }
+    let length = u32::from_le_bytes(header) as usize;
+    if length > MAX_FRAME_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("frame of {length} bytes exceeds the limit of {MAX_FRAME_BYTES} bytes"),
+        ));
+    }
+    buffer.clear();
+    buffer.resize(length, 0);
+    from.read_exact(buffer)?;
+    Ok(true)
+}
+
+/// Writes one frame.
+pub fn write_frame<T: Serialize>(to: &mut impl Write, value: &T) -> Result<()> {
+    let mut buffer = Vec::new();
+    encode(value, &mut buffer)?;
+    to.write_all(&buffer).map_err(|e| Error::unavailable("cannot write frame").with_source(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_round_trips_and_nul_is_stripped() {
+        let mut bytes = Vec::new();
+        let sent =
+            FromChild::Found { index: 7, found: Found::Meta { key: "ti\0tle".into(), value: "a\0b".into() } };
+        encode(&sent, &mut bytes).unwrap();
+        let mut body = Vec::new();
+        assert!(read_frame(&mut bytes.as_slice(), &mut body).unwrap());
+        let mut got: FromChild = decode(&body).unwrap();
+        got.clean();
+        let FromChild::Found { index: 7, found: Found::Meta { key, value } } = got else { panic!("{got:?}") };
+        assert_eq!((key.as_str(), value.as_str()), ("title", "ab"));
+    }
+
+    #[test]
+    fn frame_with_a_lying_length_is_refused_before_memory_is_taken() {
+        let mut body = Vec::new();
+        let error = read_frame(&mut [0xff, 0xff, 0xff, 0xff].as_slice(), &mut body).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(body.capacity(), 0);
+    }
+}
