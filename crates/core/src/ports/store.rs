@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::answer::{
     CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
@@ -478,8 +479,8 @@ pub trait Store: Send + Sync {
     async fn prune_events(&self, before: Timestamp) -> Result<u64>;
     /// Writes a consistent copy of the state into `directory`.
     async fn backup(&self, directory: &std::path::Path) -> Result<()>;
-    /// Resolves when new work may be there. Spurious wake-ups are allowed, missed ones are not.
-    async fn work_added(&self);
-    /// Resolves when a document changed, a batch ended or an event was written.
-    async fn changed(&self);
+    /// Counts up whenever new work may be there. A receiver misses nothing, and may wake for nothing.
+    fn work_added(&self) -> watch::Receiver<u64>;
+    /// Counts up whenever a document changed, a batch ended or an event was written.
+    fn changed(&self) -> watch::Receiver<u64>;
 }
