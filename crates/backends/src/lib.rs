@@ -1,0 +1,6 @@
+//! Every implementation of a port: a folder a port, a file a product. A decision about what to do after an
+//! error is never made here; see `docmill_core::disposition`.
+
+pub mod blobs;
+pub mod child;
+pub mod search;

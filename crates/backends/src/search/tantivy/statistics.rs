@@ -1,0 +1,51 @@
+//! How rare a word is, counted among one tenant's documents.
+//!
+//! Tantivy would count over the whole index. A score would then tell a tenant how often a word stands in
+//! the documents of others, and would change whenever old versions of a document are merged away.
+
+use tantivy::collector::Count;
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Query, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Searcher, Term};
+
+/// The length an average document is taken to have, in words. A fixed one, as the true one could only be had
+/// over all tenants; it merely sets where long documents begin to count less.
+const AVERAGE_WORDS: u64 = 400;
+
+/// The statistics of one tenant.
+pub(super) struct TenantStatistics<'a> {
+    searcher: &'a Searcher,
+    tenant: TermQuery,
+    documents: u64,
+}
+
+impl<'a> TenantStatistics<'a> {
+    pub(super) fn new(searcher: &'a Searcher, tenant: Term) -> tantivy::Result<Self> {
+        let tenant = TermQuery::new(tenant, IndexRecordOption::Basic);
+        let documents = searcher.search(&tenant, &Count)? as u64;
+        Ok(Self { searcher, tenant, documents })
+    }
+
+    /// How many documents the tenant has.
+    pub(super) fn documents(&self) -> u64 {
+        self.documents
+    }
+}
+
+impl Bm25StatisticsProvider for TenantStatistics<'_> {
+    fn total_num_tokens(&self, _field: Field) -> tantivy::Result<u64> {
+        Ok(self.documents * AVERAGE_WORDS)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.documents)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        let both: Vec<Box<dyn Query>> = vec![
+            Box::new(self.tenant.clone()),
+            Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic)),
+        ];
+        Ok(self.searcher.search(&BooleanQuery::intersection(both), &Count)? as u64)
+    }
+}

@@ -1,0 +1,470 @@
+//! What every full-text index must do.
+
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed case")]
+
+use std::collections::BTreeSet;
+
+use docmill_core::error::ErrorKind;
+use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::ports::TextIndex;
+use docmill_core::ports::text_index::{IndexChange, IndexedDocument, TextHits, TextQuery};
+use uuid::Uuid;
+
+use super::{Bench, Suite};
+use crate::cases;
+
+type Subject = Bench<dyn TextIndex>;
+
+const ANNA: TenantId = TenantId(Uuid::from_u128(0xa));
+const BERT: TenantId = TenantId(Uuid::from_u128(0xb));
+
+/// The suite of the port.
+pub fn suite() -> Suite<dyn TextIndex> {
+    Suite {
+        port: "text_index",
+        cases: cases![
+            new_index_is_empty_at_zero,
+            apply_is_atomic_with_watermark,
+            apply_survives_reopening,
+            apply_given_up_leaves_all_or_nothing,
+            apply_again_changes_nothing,
+            apply_of_nothing_moves_the_watermark,
+            apply_replaces_the_older_version,
+            apply_takes_the_last_change_of_a_batch,
+            remove_takes_out_and_repeats_harmlessly,
+            tenants_never_see_each_other,
+            scores_know_one_tenant_only,
+            query_needs_every_word,
+            query_finds_phrases_in_order_only,
+            query_finds_beginnings_of_words,
+            query_without_a_word_leaves_out,
+            query_with_or_takes_either,
+            query_in_a_field_looks_there_only,
+            query_ranks_title_and_name_above_text,
+            query_ignores_case_and_diacritics,
+            query_finds_substrings_of_unspaced_scripts,
+            query_of_names_with_punctuation_finds_them,
+            query_of_nothing_is_invalid,
+            query_beyond_the_limits_is_invalid,
+            filters_insist_on_equal_values,
+            words_are_folded_for_snippets,
+            limit_takes_the_best_of_a_thousand,
+            clear_empties_and_resets,
+            long_words_are_dropped,
+        ],
+    }
+}
+
+fn id(n: u128) -> DocumentId {
+    DocumentId(Uuid::from_u128(n))
+}
+
+fn document(n: u128, text: &str) -> IndexedDocument {
+    IndexedDocument {
+        tenant_id: ANNA,
+        document_id: id(n),
+        name: format!("file-{n}.bin"),
+        title: None,
+        media_type: None,
+        text: text.to_owned(),
+    }
+}
+
+fn put(n: u128, text: &str) -> IndexChange {
+    IndexChange::Put(document(n, text))
+}
+
+fn ask(query: &str) -> TextQuery {
+    TextQuery { tenant_id: ANNA, query: query.to_owned(), limit: 100, filters: Vec::new() }
+}
+
+async fn search(index: &dyn TextIndex, query: &str) -> TextHits {
+    index.query(ask(query)).await.unwrap()
+}
+
+/// The numbers of the documents found, in ascending order.
+async fn find(index: &dyn TextIndex, query: &str) -> Vec<u128> {
+    let mut found: Vec<u128> =
+        search(index, query).await.hits.iter().map(|hit| hit.document_id.0.as_u128()).collect();
+    found.sort_unstable();
+    found
+}
+
+async fn new_index_is_empty_at_zero(bench: Subject) {
+    let index = bench.open().await;
+    assert_eq!(index.watermark().await.unwrap(), 0);
+    assert_eq!(index.count(ANNA).await.unwrap(), 0);
+    assert!(find(&*index, "anything").await.is_empty());
+}
+
+async fn apply_is_atomic_with_watermark(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "apple"), put(2, "apple pear")], 17).await.unwrap();
+    assert_eq!(index.watermark().await.unwrap(), 17);
+    assert_eq!(find(&*index, "apple").await, [1, 2], "visible as soon as it is applied");
+    assert_eq!(index.count(ANNA).await.unwrap(), 2);
+}
+
+async fn apply_survives_reopening(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "apple")], 5).await.unwrap();
+    index.apply(vec![put(2, "pear")], 9).await.unwrap();
+    drop(index);
+    let index = bench.open().await;
+    assert_eq!(index.watermark().await.unwrap(), 9);
+    assert_eq!(find(&*index, "apple OR pear").await, [1, 2]);
+    index.apply(vec![put(3, "plum")], 10).await.unwrap();
+    assert_eq!(find(&*index, "plum").await, [3]);
+}
+
+async fn apply_given_up_leaves_all_or_nothing(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(0, "old")], 1).await.unwrap();
+    let changes = (1..=200).map(|n| put(n, "new")).collect();
+    // Polled once, so that the work has begun, and then dropped; it may go on behind our back.
+    drop(futures::future::select(index.apply(changes, 2), std::future::ready(())).await);
+    for _ in 0..100 {
+        let watermark = index.watermark().await.unwrap();
+        let found = find(&*index, "new").await.len();
+        match watermark {
+            1 => assert!(found == 0 || found == 100, "{found} of the 100 asked for"),
+            2 => assert_eq!(found, 100, "what the watermark promises is there"),
+            other => unreachable!("watermark {other}"),
+        }
+    }
+}
+
+async fn apply_again_changes_nothing(bench: Subject) {
+    let index = bench.open().await;
+    let changes = vec![put(1, "apple"), put(2, "pear"), IndexChange::Remove(ANNA, id(2))];
+    index.apply(changes.clone(), 3).await.unwrap();
+    let before = search(&*index, "apple").await;
+    index.apply(changes, 3).await.unwrap();
+    assert_eq!(search(&*index, "apple").await, before, "not even the scores");
+    assert_eq!(index.count(ANNA).await.unwrap(), 1);
+    assert_eq!(index.watermark().await.unwrap(), 3);
+}
+
+async fn apply_of_nothing_moves_the_watermark(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(Vec::new(), 42).await.unwrap();
+    drop(index);
+    assert_eq!(bench.open().await.watermark().await.unwrap(), 42);
+}
+
+async fn apply_replaces_the_older_version(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "apple")], 1).await.unwrap();
+    index.apply(vec![put(1, "pear")], 2).await.unwrap();
+    assert!(find(&*index, "apple").await.is_empty());
+    assert_eq!(find(&*index, "pear").await, [1]);
+    assert_eq!(index.count(ANNA).await.unwrap(), 1);
+}
+
+async fn apply_takes_the_last_change_of_a_batch(bench: Subject) {
+    let index = bench.open().await;
+    let removed = IndexChange::Remove(ANNA, id(2));
+    index
+        .apply(
+            vec![put(1, "apple"), put(1, "pear"), put(2, "pear"), removed.clone(), removed, put(3, "x")],
+            6,
+        )
+        .await
+        .unwrap();
+    assert!(find(&*index, "apple").await.is_empty());
+    assert_eq!(find(&*index, "pear").await, [1]);
+    assert_eq!(index.count(ANNA).await.unwrap(), 2);
+}
+
+async fn remove_takes_out_and_repeats_harmlessly(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "apple"), put(2, "apple")], 2).await.unwrap();
+    for upto in [3, 4] {
+        index.apply(vec![IndexChange::Remove(ANNA, id(1))], upto).await.unwrap();
+        assert_eq!(find(&*index, "apple").await, [2]);
+        assert_eq!(index.count(ANNA).await.unwrap(), 1);
+    }
+}
+
+async fn tenants_never_see_each_other(bench: Subject) {
+    let index = bench.open().await;
+    let secret =
+        IndexedDocument { tenant_id: BERT, name: "secret.pdf".into(), ..document(2, "apple secret") };
+    index.apply(vec![put(1, "apple"), IndexChange::Put(secret)], 2).await.unwrap();
+    for query in ["secret", "sec*", "apple OR secret", "name:secret.pdf", "-apple", "\"apple secret\""] {
+        assert!(!find(&*index, query).await.contains(&2), "{query}");
+    }
+    for filter in ["name", "type"] {
+        let filters = vec![(filter.to_owned(), "secret.pdf".to_owned())];
+        assert!(index.query(TextQuery { filters, ..ask("apple") }).await.unwrap().hits.is_empty());
+    }
+    let other = index.query(TextQuery { tenant_id: BERT, ..ask("apple") }).await.unwrap();
+    assert_eq!(other.hits.iter().map(|hit| hit.document_id).collect::<Vec<_>>(), [id(2)]);
+    // Nor can one touch the other's documents, even knowing the id.
+    index.apply(vec![IndexChange::Remove(ANNA, id(2)), put(2, "mine")], 3).await.unwrap();
+    assert_eq!((index.count(ANNA).await.unwrap(), index.count(BERT).await.unwrap()), (2, 1));
+}
+
+async fn scores_know_one_tenant_only(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "apple"), put(2, "pear"), put(3, "plum")], 3).await.unwrap();
+    let before = search(&*index, "apple").await;
+    let others = (10..60)
+        .map(|n| IndexChange::Put(IndexedDocument { tenant_id: BERT, ..document(n, "apple apple pie") }))
+        .collect();
+    index.apply(others, 60).await.unwrap();
+    assert_eq!(search(&*index, "apple").await, before);
+}
+
+async fn query_needs_every_word(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "apple pear"), put(2, "apple"), put(3, "pear")], 3).await.unwrap();
+    assert_eq!(find(&*index, "pear apple").await, [1]);
+    assert_eq!(find(&*index, "pear AND apple").await, [1]);
+    assert_eq!(find(&*index, "apple file 1").await, [1], "words may stand in different fields");
+}
+
+async fn query_finds_phrases_in_order_only(bench: Subject) {
+    let index = bench.open().await;
+    let texts = ["the annual report of", "report annual", "annual big report", "annual. Report"];
+    let changes = texts.iter().enumerate().map(|(n, text)| put(n as u128, text)).collect();
+    index.apply(changes, 4).await.unwrap();
+    assert_eq!(find(&*index, "\"Annual report\"").await, [0, 3]);
+    assert_eq!(find(&*index, "\"annual rep\"*").await, [0, 3]);
+    assert_eq!(find(&*index, "annual -\"annual report\"").await, [1, 2]);
+}
+
+async fn query_finds_beginnings_of_words(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "invoice"), put(2, "Invoices"), put(3, "voice"), put(4, "in")], 4).await.unwrap();
+    assert_eq!(find(&*index, "invoi*").await, [1, 2]);
+    assert_eq!(find(&*index, "INV*").await, [1, 2]);
+    assert_eq!(find(&*index, "name:file*").await, [1, 2, 3, 4]);
+    assert_eq!(find(&*index, "in").await, [4], "without the star a word is a word");
+    assert_eq!(index.query(ask("i*")).await.unwrap_err().kind(), ErrorKind::InvalidRequest);
+}
+
+async fn query_without_a_word_leaves_out(bench: Subject) {
+    let index = bench.open().await;
+    index.apply(vec![put(1, "apple pear"), put(2, "apple"), put(3, "plum")], 3).await.unwrap();
+    assert_eq!(find(&*index, "apple -pear").await, [2]);
+    assert_eq!(find(&*index, "apple NOT pear").await, [2]);
+    assert_eq!(find(&*index, "-apple").await, [3]);
+}
+
+async fn query_with_or_takes_either(bench: Subject) {
+    let index = bench.open().await;
+    index
+        .apply(vec![put(1, "apple red"), put(2, "pear red"), put(3, "plum red"), put(4, "pear")], 4)
+        .await
+        .unwrap();
+    assert_eq!(find(&*index, "apple OR pear red").await, [1, 2]);
+    assert_eq!(find(&*index, "red apple OR plum OR pear").await, [1, 2, 3]);
+}
+
+async fn query_in_a_field_looks_there_only(bench: Subject) {
+    let index = bench.open().await;
+    let named = IndexedDocument { name: "Budget 2024.xlsx".into(), ..document(1, "x") };
+    let titled = IndexedDocument { title: Some("Budget of the town".into()), ..document(2, "x") };
+    let typed = IndexedDocument { media_type: Some("application/pdf".into()), ..document(3, "budget") };
+    index.apply([named, titled, typed].map(IndexChange::Put).to_vec(), 3).await.unwrap();
+    for (query, expected) in [
+        ("budget", &[1, 2, 3][..]),
+        ("name:budget", &[1]),
+        ("name:\"budget 2024\"", &[1]),
+        ("title:budget", &[2]),
+        ("title:\"of the town\"", &[2]),
+        ("type:pdf", &[3]),
+        ("type:application/pdf", &[3]),
+        ("budget -type:pdf", &[1, 2]),
+        ("type:budget", &[]),
+    ] {
+        assert_eq!(find(&*index, query).await, expected, "{query}");
+    }
+}
+
+async fn query_ranks_title_and_name_above_text(bench: Subject) {
+    let index = bench.open().await;
+    let named = IndexedDocument { name: "apple".into(), ..document(1, "pear") };
+    let titled = IndexedDocument { name: "x".into(), title: Some("apple".into()), ..document(2, "pear") };
+    let plain = IndexedDocument { name: "x".into(), title: Some("pear".into()), ..document(3, "apple") };
+    index.apply([plain, named, titled].map(IndexChange::Put).to_vec(), 3).await.unwrap();
+    let hits = search(&*index, "apple").await.hits;
+    assert_eq!(hits.iter().map(|hit| hit.document_id).collect::<Vec<_>>(), [id(2), id(1), id(3)]);
+    assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "best first");
+}
+
+async fn query_ignores_case_and_diacritics(bench: Subject) {
+    let index = bench.open().await;
+    let changes =
+        vec![put(1, "Übergröße CAFÉ"), put(2, "ubergrosse cafe"), put(3, "U\u{308}bergröße cafe\u{301}")];
+    index.apply(changes, 3).await.unwrap();
+    for query in ["übergröße", "UBERGROSSE", "Café", "cafe\u{301}", "\"ubergröße café\"", "überg*"] {
+        assert_eq!(find(&*index, query).await, [1, 2, 3], "{query}");
+    }
+}
+
+async fn query_finds_substrings_of_unspaced_scripts(bench: Subject) {
+    let index = bench.open().await;
+    let changes = vec![
+        put(1, "私は東京都に住んでいます"),
+        put(2, "京都と東の山"),
+        put(3, "我们在北京开会"),
+        put(4, "대한민국의 수도는 서울입니다"),
+        put(5, "契約書PDF版"),
+    ];
+    index.apply(changes, 5).await.unwrap();
+    for (query, expected) in [
+        ("東京", &[1][..]),
+        ("京都", &[1, 2]),
+        ("京", &[1, 2, 3]),
+        ("北京 开会", &[3]),
+        ("서울", &[4]),
+        ("民国", &[]),
+        ("민국", &[4]),
+        ("住んで*", &[1]),
+        ("契約書pdf", &[5]),
+    ] {
+        assert_eq!(find(&*index, query).await, expected, "{query}");
+    }
+}
+
+async fn query_of_names_with_punctuation_finds_them(bench: Subject) {
+    let index = bench.open().await;
+    let text = "write to foo@bar.com about C++ in file_name.pdf, a:b, https://x.org/p?q=1, O'Brien & Sons, 50% (net)";
+    index.apply(vec![put(1, text), put(2, "nothing of it")], 2).await.unwrap();
+    for query in [
+        "foo@bar.com",
+        "C++",
+        "file_name.pdf",
+        "a:b",
+        "https://x.org/p?q=1",
+        "O'Brien",
+        "O'Brien & Sons",
+        "50%",
+        "(net)",
+        "[net]",
+        "net)",
+        "\"foo@bar",
+        "net~",
+        "/net/",
+        "net\\",
+        "{net}",
+        "text:net OR a:b",
+        "+net",
+        "net -",
+        "a:b:",
+        "net!",
+        "||net",
+        "&&net",
+        "<net",
+        ">=50",
+        "*net",
+        "net AND",
+        "OR net",
+        "NOT zebra net",
+        "net\0",
+    ] {
+        assert_eq!(find(&*index, query).await, [1], "{query}");
+    }
+}
+
+async fn query_of_nothing_is_invalid(bench: Subject) {
+    let index = bench.open().await;
+    for query in ["", "   ", "...", "\"\"", "-", "*", "OR", "type:.", "\u{301}"] {
+        let error = index.query(ask(query)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{query}");
+        assert!(error.message().contains("no word"), "{query}: {error}");
+    }
+}
+
+async fn query_beyond_the_limits_is_invalid(bench: Subject) {
+    let index = bench.open().await;
+    for query in ["word ".repeat(10_000), "x".repeat(1 << 20), "\"".repeat(5_000)] {
+        assert_eq!(index.query(ask(&query)).await.unwrap_err().kind(), ErrorKind::InvalidRequest);
+    }
+    assert!(index.query(TextQuery { limit: usize::MAX, ..ask("word") }).await.unwrap().hits.is_empty());
+    let filters = vec![("tenant".to_owned(), "x".to_owned())];
+    let error = index.query(TextQuery { filters, ..ask("word") }).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+}
+
+async fn filters_insist_on_equal_values(bench: Subject) {
+    let index = bench.open().await;
+    let typed = |n, name: &str, media_type: &str| {
+        let document = document(n, "apple");
+        IndexChange::Put(IndexedDocument {
+            name: name.into(),
+            media_type: Some(media_type.into()),
+            ..document
+        })
+    };
+    let changes = vec![
+        typed(1, "A b.txt", "text/plain"),
+        typed(2, "a b.txt", "text/plain"),
+        typed(3, "A b.txt", "text/html"),
+    ];
+    index.apply(changes, 3).await.unwrap();
+    for (filters, expected) in [
+        (&[("type", "text/plain")][..], &[1, 2][..]),
+        (&[("name", "A b.txt")], &[1, 3]),
+        (&[("type", "text/plain"), ("name", "A b.txt")], &[1]),
+        (&[("type", "text")], &[]),
+    ] {
+        let filters = filters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let hits = index.query(TextQuery { filters, ..ask("apple") }).await.unwrap().hits;
+        let found: BTreeSet<u128> = hits.iter().map(|hit| hit.document_id.0.as_u128()).collect();
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+    }
+}
+
+async fn words_are_folded_for_snippets(bench: Subject) {
+    let index = bench.open().await;
+    let query = "Größe \"Annual Report\" -draft inv* 東京都 title:Été type:pdf foo@bar.com annual";
+    let words = search(&*index, query).await.words;
+    assert_eq!(words, ["grosse", "annual", "report", "inv*", "東京都", "ete", "foo", "bar", "com"]);
+    assert_eq!(index.fold("GRÖSSE"), "grosse");
+    assert_eq!(index.fold("Größe"), "grosse");
+    assert_eq!(index.fold("東"), "東");
+}
+
+async fn limit_takes_the_best_of_a_thousand(bench: Subject) {
+    let index = bench.open().await;
+    // The higher the number, the more often the word.
+    let changes =
+        (1..=1_000).map(|n| put(n, &format!("{} filler", "apple ".repeat(n as usize % 50 + 1)))).collect();
+    index.apply(changes, 1_000).await.unwrap();
+    let all = index.query(TextQuery { limit: 2_000, ..ask("apple") }).await.unwrap().hits;
+    assert_eq!(all.len(), 1_000);
+    assert_eq!(all.iter().map(|hit| hit.document_id).collect::<BTreeSet<_>>().len(), 1_000, "each once");
+    for limit in [0, 1, 7, 500, 1_000] {
+        let some = index.query(TextQuery { limit, ..ask("apple") }).await.unwrap().hits;
+        assert_eq!(some, all[..limit], "a page is the beginning of the whole");
+    }
+    assert_eq!(index.count(ANNA).await.unwrap(), 1_000);
+}
+
+async fn clear_empties_and_resets(bench: Subject) {
+    let index = bench.open().await;
+    let other = IndexChange::Put(IndexedDocument { tenant_id: BERT, ..document(2, "apple") });
+    index.apply(vec![put(1, "apple"), other], 8).await.unwrap();
+    index.clear().await.unwrap();
+    assert_eq!(index.watermark().await.unwrap(), 0);
+    assert_eq!((index.count(ANNA).await.unwrap(), index.count(BERT).await.unwrap()), (0, 0));
+    assert!(find(&*index, "apple").await.is_empty());
+    index.apply(vec![put(3, "apple")], 3).await.unwrap();
+    drop(index);
+    let index = bench.open().await;
+    assert_eq!(find(&*index, "apple").await, [3]);
+    assert_eq!(index.watermark().await.unwrap(), 3);
+}
+
+async fn long_words_are_dropped(bench: Subject) {
+    let index = bench.open().await;
+    let text = format!("before {} after {}", "x".repeat(100_000), "y".repeat(70_000_usize));
+    let odd = IndexedDocument { name: "n".repeat(70_000), title: Some(String::new()), ..document(1, &text) };
+    index.apply(vec![IndexChange::Put(odd)], 1).await.unwrap();
+    assert_eq!(find(&*index, "before after").await, [1]);
+    let error = index.query(ask(&"x".repeat(300))).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+}
