@@ -17,6 +17,7 @@ const { Queue, Worker } = require("bullmq");
 const [mode, port, count, concurrency] = [process.argv[2], ...process.argv.slice(3).map(Number)];
 const connection = { host: "127.0.0.1", port, maxRetriesPerRequest: null };
 const BULK = 1000;
+const WARM_UP_JOBS = 3000;
 
 const cpuMs = () => {
   const { user, system } = process.cpuUsage();
@@ -26,35 +27,54 @@ const cpuMs = () => {
 async function throughput() {
   const queue = new Queue("bench", { connection });
   await queue.waitUntilReady();
-  const worker = new Worker("bench", async () => {}, { connection, concurrency, autorun: false });
+  let completed = 0;
+  let wanted;
+  const worker = new Worker("bench", async () => {}, { connection, concurrency });
+  worker.on("completed", () => {
+    completed += 1;
+    if (completed === wanted?.count) wanted.resolve();
+  });
+  worker.on("failed", (_, error) => stop(error));
+  worker.on("error", stop);
   await worker.waitUntilReady();
+  const all = (count) => new Promise((resolve) => (wanted = { count, resolve }));
+
+  // A server has been running for a while: let the compiler see the code before anything is measured.
+  const warm = all(WARM_UP_JOBS);
+  await add(queue, WARM_UP_JOBS);
+  await warm;
+  await worker.pause();
   console.log("ready");
   await told();
 
-  const add = { cpu: cpuMs(), at: performance.now() };
+  await phase("added", () => add(queue, count));
+  await told();
+  await phase("worked", async () => {
+    const done = all(WARM_UP_JOBS + count);
+    worker.resume();
+    await done;
+  });
+  await told();
+  await worker.close();
+  await queue.close();
+}
+
+async function add(queue, count) {
   for (let done = 0; done < count; done += BULK) {
     const jobs = Array.from({ length: Math.min(BULK, count - done) }, () => ({ name: "no-op", data: { id: randomUUID() } }));
     await queue.addBulk(jobs);
   }
-  console.log(JSON.stringify({ phase: "added", node_cpu_ms: cpuMs() - add.cpu, elapsed_ms: performance.now() - add.at }));
-  await told();
+}
 
-  const work = { cpu: cpuMs(), at: performance.now() };
-  let completed = 0;
-  await new Promise((resolve, reject) => {
-    worker.on("completed", () => {
-      completed += 1;
-      if (completed === count) resolve();
-    });
-    worker.on("failed", (_, error) => reject(error));
-    worker.on("error", reject);
-    // It ends only when the worker is closed.
-    worker.run().catch(reject);
-  });
-  console.log(JSON.stringify({ phase: "worked", node_cpu_ms: cpuMs() - work.cpu, elapsed_ms: performance.now() - work.at }));
-  await told();
-  await worker.close();
-  await queue.close();
+async function phase(name, run) {
+  const before = { cpu: cpuMs(), at: performance.now() };
+  await run();
+  console.log(JSON.stringify({ phase: name, node_cpu_ms: cpuMs() - before.cpu, elapsed_ms: performance.now() - before.at }));
+}
+
+function stop(error) {
+  console.error(error);
+  process.exit(1);
 }
 
 async function idle() {
