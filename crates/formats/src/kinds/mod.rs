@@ -1,0 +1,68 @@
+//! The readers, one file (or folder) each. A new one is its file, a `mod` line, an entry in [`ALL`] and a
+//! folder of samples under `fixtures/`; a test compares the four.
+
+use crate::format::Format;
+
+mod csv;
+mod html;
+mod json;
+mod markdown;
+mod pdf;
+#[cfg(feature = "probe")]
+mod probe;
+mod text;
+mod zip;
+
+/// Every reader. Where two claim a file with equal confidence, the first one gets it.
+pub static ALL: &[&dyn Format] = &[
+    #[cfg(feature = "probe")]
+    &probe::Probe,
+    &pdf::Pdf,
+    &zip::Zip,
+    &html::Html,
+    &json::Json,
+    &csv::Csv,
+    &markdown::Markdown,
+    &text::Text,
+];
+
+pub(crate) use pdf::warm_up;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::ALL;
+
+    #[test]
+    fn kinds_folder_and_list_agree() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/kinds");
+        let mut files: BTreeSet<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+            .filter(|stem| stem != "mod")
+            .collect();
+        if cfg!(not(feature = "probe")) {
+            files.remove("probe");
+        }
+        let listed: BTreeSet<String> = ALL.iter().map(|f| f.name().to_owned()).collect();
+        assert_eq!(files, listed);
+    }
+
+    #[test]
+    fn every_kind_has_samples() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+        for format in ALL {
+            assert!(fixtures.join(format.name()).is_dir(), "fixtures/{} is missing", format.name());
+        }
+    }
+
+    #[test]
+    fn no_media_type_has_two_readers() {
+        let mut seen = BTreeSet::new();
+        for media_type in ALL.iter().flat_map(|f| f.media_types()) {
+            assert!(seen.insert(media_type), "{media_type} is listed twice");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Where findings go, and the limits that hold on the way.
+//!
+//! [`Counted`] stands between a reader and the outside. It counts what really comes out, never what the file
+//! declares. When a limit on pages, text or entries is reached it says so with a warning and stops the
+//! reading: what came before stays a valid, partial result. An expansion that passes all reason is an error
+//! ([`ErrorKind::BombSuspected`]), so that a container can name the member it happened in.
+
+use docmill_core::artifact::Page;
+use docmill_core::error::{Error, ErrorKind, ErrorNote, Result};
+use docmill_core::problem::Problem;
+use docmill_core::wire::{Found, ReadLimits, Want};
+
+use crate::language;
+
+/// No page may be longer: it must fit into one frame on its way to the parent.
+pub const MAX_PAGE_BYTES: usize = 32 << 20;
+
+/// Receives what a reader finds.
+pub trait Sink {
+    /// Takes one finding. An error means: stop reading.
+    fn put(&mut self, found: Found) -> Result<()>;
+
+    /// Something the file says of itself; nothing if the value is blank.
+    fn meta(&mut self, key: &str, value: &str) -> Result<()> {
+        let value = value.trim();
+        if value.is_empty() {
+            return Ok(());
+        }
+        self.put(Found::Meta { key: key.into(), value: value.into() })
+    }
+
+    /// A page of text.
+    fn page(&mut self, page: Page) -> Result<()> {
+        self.put(Found::Page(page))
+    }
+
+    /// Something that does not stop the reading.
+    fn warn(&mut self, problem: Problem) -> Result<()> {
+        self.put(Found::Warn(problem))
+    }
+
+    /// A member that could not be had.
+    fn child_failed(&mut self, position: u64, path: &str, error: &Error) -> Result<()> {
+        self.put(Found::ChildFailed { position, path: path.into(), error: ErrorNote::from(error) })
+    }
+}
+
+/// Keeps everything, for tests and for looking at results.
+#[derive(Default, Debug)]
+pub struct Collected(pub Vec<Found>);
+
+impl Collected {
+    /// The pages in the order they came.
+    pub fn pages(&self) -> Vec<&Page> {
+        self.0.iter().filter_map(|f| if let Found::Page(page) = f { Some(page) } else { None }).collect()
+    }
+
+    /// The text of all pages, separated by form feeds.
+    pub fn text(&self) -> String {
+        self.pages().iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join("\u{c}")
+    }
+
+    /// The last value of a metadata key.
+    pub fn value(&self, wanted: &str) -> Option<&str> {
+        self.0.iter().rev().find_map(|f| match f {
+            Found::Meta { key, value } if key == wanted => Some(value.as_str()),
+            _ => None,
+        })
+    }
+
+    /// What went wrong without stopping the reading.
+    pub fn warnings(&self) -> Vec<&Problem> {
+        self.0
+            .iter()
+            .filter_map(|f| if let Found::Warn(problem) = f { Some(problem) } else { None })
+            .collect()
+    }
+}
+
+impl Sink for Collected {
+    fn put(&mut self, found: Found) -> Result<()> {
+        self.0.push(found);
+        Ok(())
+    }
+}
+
+/// Applies the limits of one document to everything that passes.
+pub struct Counted<'a> {
+    inner: &'a mut dyn Sink,
+    want: Want,
+    limits: ReadLimits,
+    input_bytes: u64,
+    text_bytes: u64,
+    pages: u32,
+    entries: u64,
+    unpacked_bytes: u64,
+    sample: language::Sample,
+    stopped: bool,
+}
+
+impl<'a> Counted<'a> {
+    /// Counts for a document of `input_bytes`.
+    pub fn new(inner: &'a mut dyn Sink, want: Want, limits: &ReadLimits, input_bytes: u64) -> Self {
+        Self {
+            inner,
+            want,
+            limits: *limits,
+            input_bytes,
+            text_bytes: 0,
+            pages: 0,
+            entries: 0,
+            unpacked_bytes: 0,
+            sample: language::Sample::default(),
+            stopped: false,
+        }
+    }
+
+    /// Ends the document: names its language, and turns a stop at a limit, which has been warned about
+    /// already, into success.
+    pub fn finish(self, result: Result<()>) -> Result<()> {
+        if let Some(code) = self.sample.language() {
+            self.inner.meta("language", code)?;
+        }
+        match result {
+            Err(e) if self.stopped && e.kind() == ErrorKind::LimitExceeded => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Warns once and gives the error that makes the reader return.
+    fn stop(&mut self, message: String, setting: &str) -> Error {
+        if !self.stopped {
+            self.stopped = true;
+            let problem =
+                Problem::new(ErrorKind::LimitExceeded, format!("{message}; raise `limits.{setting}`"));
+            if let Err(error) = self.inner.warn(problem) {
+                return error;
+            }
+        }
+        Error::limit_exceeded(message).with_hint(format!("raise `limits.{setting}`"))
+    }
+
+    fn count_entry(&mut self) -> Result<()> {
+        if self.entries >= self.limits.max_entries {
+            let limit = self.limits.max_entries;
+            return Err(self.stop(format!("only the first {limit} members were read"), "max_entries"));
+        }
+        self.entries += 1;
+        Ok(())
+    }
+
+    fn count_unpacked(&mut self, bytes: u64) -> Result<()> {
+        let total = self.unpacked_bytes.saturating_add(bytes);
+        let allowed_by_ratio =
+            self.limits.ratio_from_bytes.max(self.input_bytes.saturating_mul(self.limits.max_ratio));
+        if total > self.limits.max_unpacked_bytes {
+            let limit = self.limits.max_unpacked_bytes;
+            return Err(Error::bomb_suspected(format!("members expand to more than {limit} bytes"))
+                .with_hint("raise `limits.max_container_bytes`"));
+        }
+        if total > allowed_by_ratio {
+            return Err(Error::bomb_suspected(format!(
+                "members expand {} bytes to more than {allowed_by_ratio} bytes, past the ratio of {}:1",
+                self.input_bytes, self.limits.max_ratio
+            ))
+            .with_hint("raise `limits.max_ratio`"));
+        }
+        self.unpacked_bytes = total;
+        Ok(())
+    }
+
+    fn put_page(&mut self, mut page: Page) -> Result<()> {
+        if !self.want.text || self.want.pages.is_some_and(|(a, b)| page.number < a || page.number > b) {
+            return Ok(());
+        }
+        if self.pages >= self.limits.max_pages {
+            let limit = self.limits.max_pages;
+            return Err(self.stop(format!("only the first {limit} pages were read"), "max_pages"));
+        }
+        self.pages += 1;
+        if page.text.len() > MAX_PAGE_BYTES {
+            let (number, bytes) = (page.number, page.text.len());
+            cut(&mut page.text, MAX_PAGE_BYTES);
+            let message =
+                format!("page {number} has {bytes} bytes of text and was cut at {MAX_PAGE_BYTES} bytes");
+            self.inner.warn(Problem::new(ErrorKind::LimitExceeded, message).on_page(number))?;
+        }
+        let left = self.limits.max_text_bytes - self.text_bytes;
+        let too_long = page.text.len() as u64 > left;
+        if too_long {
+            cut(&mut page.text, left as usize);
+        }
+        self.text_bytes += page.text.len() as u64;
+        self.sample.add(&page.text);
+        self.inner.page(page)?;
+        if too_long {
+            let limit = self.limits.max_text_bytes;
+            return Err(self.stop(format!("text was cut at {limit} bytes"), "max_text_bytes"));
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Counted<'_> {
+    fn put(&mut self, found: Found) -> Result<()> {
+        match found {
+            Found::Page(page) => self.put_page(page),
+            Found::Meta { key, value } => {
+                let cost = (key.len() + value.len()) as u64;
+                if self.text_bytes + cost > self.limits.max_text_bytes {
+                    let limit = self.limits.max_text_bytes;
+                    return Err(self.stop(format!("metadata was cut at {limit} bytes"), "max_text_bytes"));
+                }
+                self.text_bytes += cost;
+                self.inner.put(Found::Meta { key, value })
+            }
+            Found::ChildBegin { .. } | Found::ChildListed { .. } => {
+                self.count_entry()?;
+                self.inner.put(found)
+            }
+            Found::ChildFailed { position, .. } => {
+                // A member that failed after its beginning has been counted there.
+                if position >= self.entries {
+                    self.count_entry()?;
+                }
+                self.inner.put(found)
+            }
+            Found::ChildChunk(bytes) => {
+                self.count_unpacked(bytes.len() as u64)?;
+                self.inner.put(Found::ChildChunk(bytes))
+            }
+            Found::Kind(_) | Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Warn(_) => {
+                self.inner.put(found)
+            }
+        }
+    }
+}
+
+/// Shortens `text` to at most `limit` bytes without splitting a character.
+fn cut(text: &mut String, limit: usize) {
+    text.truncate(text.floor_char_boundary(limit));
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::artifact::TextSource;
+    use docmill_core::limits::Limits;
+
+    use super::*;
+
+    fn page(number: u32, text: &str) -> Page {
+        Page { number, source: TextSource::Native, reason: "test".into(), quality: None, text: text.into() }
+    }
+
+    /// Puts `founds` through a counted sink until one is refused.
+    fn counted(limits: &ReadLimits, want: Want, founds: Vec<Found>) -> (Collected, Result<()>) {
+        let mut collected = Collected::default();
+        let mut sink = Counted::new(&mut collected, want, limits, 10);
+        let result = founds.into_iter().try_for_each(|f| sink.put(f));
+        let result = sink.finish(result);
+        (collected, result)
+    }
+
+    #[test]
+    fn text_beyond_the_limit_is_cut_at_a_character_and_warned_about() {
+        let limits = ReadLimits { max_text_bytes: 5, ..Limits::default().for_reader() };
+        let founds =
+            vec![Found::Page(page(1, "abc")), Found::Page(page(2, "äöü")), Found::Page(page(3, "x"))];
+        let (collected, result) = counted(&limits, Want::TEXT, founds);
+        assert!(result.is_ok(), "{result:?}");
+        assert_eq!(collected.text(), "abc\u{c}ä");
+        assert!(collected.warnings()[0].message.contains("limits.max_text_bytes"));
+    }
+
+    #[test]
+    fn pages_beyond_the_limit_stop_the_reading_with_a_warning() {
+        let limits = ReadLimits { max_pages: 2, ..Limits::default().for_reader() };
+        let founds = (1..=4).map(|n| Found::Page(page(n, "x"))).collect();
+        let (collected, result) = counted(&limits, Want::TEXT, founds);
+        assert!(result.is_ok(), "{result:?}");
+        assert_eq!(collected.pages().len(), 2);
+        assert_eq!(collected.warnings().len(), 1);
+    }
+
+    #[test]
+    fn pages_outside_the_wanted_range_are_dropped() {
+        let want = Want { pages: Some((2, 3)), ..Want::TEXT };
+        let founds = (1..=5).map(|n| Found::Page(page(n, "x"))).collect();
+        let (collected, _) = counted(&Limits::default().for_reader(), want, founds);
+        assert_eq!(collected.pages().iter().map(|p| p.number).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn expansion_beyond_ratio_and_total_is_a_bomb() {
+        let generous = Limits::default().for_reader();
+        let by_ratio = ReadLimits { max_ratio: 2, ratio_from_bytes: 15, ..generous };
+        let by_total = ReadLimits { max_unpacked_bytes: 20, ..generous };
+        for limits in [by_ratio, by_total] {
+            let founds = vec![Found::ChildChunk(vec![0; 20]), Found::ChildChunk(vec![0; 1])];
+            let (collected, result) = counted(&limits, Want::CHILDREN, founds);
+            assert_eq!(result.unwrap_err().kind(), ErrorKind::BombSuspected);
+            assert_eq!(collected.0.len(), 1);
+        }
+    }
+}

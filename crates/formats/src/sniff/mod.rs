@@ -1,0 +1,106 @@
+//! What a file is: its content decides, its name helps where content cannot.
+//!
+//! Certain signatures come first, then checks for types that are known but not read (so that an Office file is
+//! never unpacked as a mere ZIP, nor a mail read as plain text), then the formats that need the name's help,
+//! and last plain text. Nothing here may panic on any bytes; a property test holds it to that.
+
+mod unread;
+mod zip_family;
+
+use std::borrow::Cow;
+
+use docmill_core::Result;
+
+use crate::format::{Claim, Confidence, Format};
+use crate::input::Input;
+use crate::kinds;
+use crate::shared::charset::Charset;
+
+/// How much of a file is looked at.
+const HEAD_BYTES: u64 = 16 << 10;
+
+/// The beginning of a file, as formats see it.
+pub struct Head<'a> {
+    /// The first bytes.
+    pub bytes: &'a [u8],
+    /// The same as text, without a byte order mark; `None` if it is not text.
+    pub text: Option<String>,
+    /// The last part of the file's name, in lower case, without the dot; may be empty.
+    pub extension: String,
+    /// Whether `bytes` are all there are.
+    pub whole: bool,
+}
+
+impl<'a> Head<'a> {
+    /// Prepares the first bytes of a file called `name`.
+    pub fn new(bytes: &'a [u8], name: &str, whole: bool) -> Self {
+        let text = Charset::of_head(bytes).map(|charset| charset.decode(bytes).text);
+        Self { bytes, text, extension: extension(name), whole }
+    }
+}
+
+/// What a file turned out to be.
+pub struct Sniffed {
+    /// Its media type.
+    pub media_type: Cow<'static, str>,
+    /// Who reads it, if anybody does.
+    pub format: Option<&'static dyn Format>,
+}
+
+/// Tells what `input` is.
+pub fn sniff(input: &mut Input, name: &str) -> Result<Sniffed> {
+    let bytes = input.head(HEAD_BYTES)?;
+    let head = Head::new(&bytes, name, bytes.len() as u64 == input.length());
+    let claim = best_claim(&head);
+    if let Some((format, claim)) = claim
+        && claim.confidence == Confidence::Certain
+    {
+        // Many formats are ZIP files underneath; those must not be taken apart as archives.
+        return Ok(match zip_family::member_type(input, &head, claim)? {
+            zip_family::Member::Archive(media_type) => {
+                Sniffed { media_type: media_type.into(), format: Some(format) }
+            }
+            zip_family::Member::Other(media_type) => Sniffed { media_type: media_type.into(), format: None },
+        });
+    }
+    if let Some(media_type) = unread::media_type(&head) {
+        return Ok(Sniffed { media_type, format: None });
+    }
+    Ok(match claim {
+        Some((format, claim)) => Sniffed { media_type: claim.media_type.into(), format: Some(format) },
+        None => Sniffed { media_type: "application/octet-stream".into(), format: None },
+    })
+}
+
+/// The strongest claim; among equals the first in [`kinds::ALL`].
+fn best_claim(head: &Head<'_>) -> Option<(&'static dyn Format, Claim)> {
+    let mut best: Option<(&'static dyn Format, Claim)> = None;
+    for format in kinds::ALL {
+        if let Some(claim) = format.sniff(head)
+            && best.is_none_or(|(_, other)| claim.confidence > other.confidence)
+        {
+            best = Some((*format, claim));
+        }
+    }
+    best
+}
+
+/// The media type that a name alone suggests, for listings.
+pub fn media_type_of_name(name: &str) -> &'static str {
+    let extension = extension(name);
+    unread::OF_EXTENSION
+        .iter()
+        .find(|(known, _)| *known == extension)
+        .map_or("application/octet-stream", |(_, media_type)| media_type)
+}
+
+fn extension(name: &str) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    match file.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() && extension.len() <= 16 => extension.to_lowercase(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

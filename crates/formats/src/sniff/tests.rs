@@ -1,0 +1,105 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::tests_support::fixture;
+
+fn kind(name: &str, bytes: &[u8]) -> (String, Option<&'static str>) {
+    let found = sniff(&mut Input::from_bytes(bytes.to_vec()), name).unwrap();
+    (found.media_type.into_owned(), found.format.map(|f| f.name()))
+}
+
+/// A ZIP file of stored, empty members with these names; `mimetype` gets content.
+fn zip_of(names: &[&str], content: &str) -> Vec<u8> {
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for name in names {
+        let body = if *name == "mimetype" { content } else { "" };
+        let offset = out.len() as u32;
+        let crc = crc32fast::hash(body.as_bytes());
+        let mut common = Vec::new();
+        common.extend([20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        common.extend(crc.to_le_bytes());
+        common.extend((body.len() as u32).to_le_bytes());
+        common.extend((body.len() as u32).to_le_bytes());
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0, 0]);
+        out.extend(b"PK\x03\x04");
+        out.extend(&common);
+        out.extend(name.as_bytes());
+        out.extend(body.as_bytes());
+        directory.extend(b"PK\x01\x02\x14\0");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(offset.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let start = out.len() as u32;
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend((names.len() as u16).to_le_bytes());
+    out.extend((names.len() as u16).to_le_bytes());
+    out.extend((directory.len() as u32).to_le_bytes());
+    out.extend(start.to_le_bytes());
+    out.extend([0, 0]);
+    out
+}
+
+#[test]
+fn content_decides_and_the_name_helps() {
+    let word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+    let odt = "application/vnd.oasis.opendocument.text";
+    let cases: Vec<(&str, Vec<u8>, &str, Option<&str>)> = vec![
+        ("a.txt", b"%PDF-1.4\n".to_vec(), "application/pdf", Some("pdf")),
+        ("a.pdf", b"just text".to_vec(), "text/plain", Some("text")),
+        ("a", b"<!DOCTYPE html><p>x".to_vec(), "text/html", Some("html")),
+        (
+            "a",
+            b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>".to_vec(),
+            "application/xhtml+xml",
+            Some("html"),
+        ),
+        ("a.xml", b"<?xml version='1.0'?><doc/>".to_vec(), "application/xml", Some("text")),
+        ("a", b"{\"a\": 1}".to_vec(), "application/json", Some("json")),
+        ("a", b"{\"a\":1}\n{\"a\":2}\n".to_vec(), "application/jsonl", Some("json")),
+        ("a.csv", b"a,b\n1,2\n".to_vec(), "text/csv", Some("csv")),
+        ("a.tsv", b"a\tb\n1\t2\n".to_vec(), "text/tab-separated-values", Some("csv")),
+        ("a.md", b"# Hi\n".to_vec(), "text/markdown", Some("markdown")),
+        ("BM.txt", b"BM is short for something".to_vec(), "text/plain", Some("text")),
+        ("a.rtf", b"{\\rtf1\\ansi hello}".to_vec(), "application/rtf", None),
+        ("a", b"From: a@b.c\nTo: d@e.f\nDate: today\nSubject: x\n\nhi".to_vec(), "message/rfc822", None),
+        ("a.txt", b"Note: this\nis no mail: really\n".to_vec(), "text/plain", Some("text")),
+        ("a", b"From a@b.c Mon Jan  1 10:00:00 2024\nSubject: x\n\nhi".to_vec(), "application/mbox", None),
+        ("a.txt", b"From Monday on it rained\nNote: all day\n".to_vec(), "text/plain", Some("text")),
+        ("a", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), "image/png", None),
+        ("a", b"\0\x01\x02\x03".to_vec(), "application/octet-stream", None),
+        (
+            "a.msg",
+            [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 600]].concat(),
+            "application/vnd.ms-outlook",
+            None,
+        ),
+        ("a.zip", fixture("zip/methods.zip"), "application/zip", Some("zip")),
+        ("a.docx", zip_of(&["[Content_Types].xml", "word/document.xml"], ""), word, None),
+        ("a.zip", zip_of(&["word/document.xml", "[Content_Types].xml"], ""), word, None),
+        ("a.odt", zip_of(&["mimetype", "content.xml"], odt), odt, None),
+        ("a.jar", zip_of(&["META-INF/MANIFEST.MF", "A.class"], ""), "application/java-archive", Some("zip")),
+    ];
+    for (name, bytes, media_type, format) in cases {
+        assert_eq!(kind(name, &bytes), (media_type.to_owned(), format), "{name}: {}", bytes.escape_ascii());
+    }
+}
+
+#[test]
+fn media_type_of_name_ignores_case_and_folders() {
+    assert_eq!(media_type_of_name("a/b.d/REPORT.PDF"), "application/pdf");
+    assert_eq!(media_type_of_name("a\\b.txt"), "text/plain");
+    assert_eq!(media_type_of_name(".pdf"), "application/octet-stream");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn sniff_never_panics_on_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..2000), name in ".{0,12}") {
+        prop_assert!(sniff(&mut Input::from_bytes(bytes), &name).is_ok());
+    }
+}

@@ -1,0 +1,175 @@
+//! Types that docmill knows but does not read yet: the right name matters for the ledger, and a mail must not
+//! be read as plain text by accident.
+
+use std::borrow::Cow;
+
+use file_format::FileFormat;
+
+use super::Head;
+
+/// Media types by file extension, for listings and for content that does not say what it is.
+pub(super) const OF_EXTENSION: &[(&str, &str)] = &[
+    ("7z", "application/x-7z-compressed"),
+    ("bmp", "image/bmp"),
+    ("bz2", "application/x-bzip2"),
+    ("css", "text/css"),
+    ("csv", "text/csv"),
+    ("doc", "application/msword"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("eml", "message/rfc822"),
+    ("epub", "application/epub+zip"),
+    ("gif", "image/gif"),
+    ("gz", "application/gzip"),
+    ("heic", "image/heic"),
+    ("htm", "text/html"),
+    ("html", "text/html"),
+    ("jar", "application/java-archive"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("json", "application/json"),
+    ("jsonl", "application/jsonl"),
+    ("log", "text/plain"),
+    ("markdown", "text/markdown"),
+    ("mbox", "application/mbox"),
+    ("md", "text/markdown"),
+    ("msg", "application/vnd.ms-outlook"),
+    ("ndjson", "application/jsonl"),
+    ("odp", "application/vnd.oasis.opendocument.presentation"),
+    ("ods", "application/vnd.oasis.opendocument.spreadsheet"),
+    ("odt", "application/vnd.oasis.opendocument.text"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("ppt", "application/vnd.ms-powerpoint"),
+    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    ("pst", "application/vnd.ms-outlook-pst"),
+    ("rar", "application/vnd.rar"),
+    ("rtf", "application/rtf"),
+    ("svg", "image/svg+xml"),
+    ("tar", "application/x-tar"),
+    ("tgz", "application/gzip"),
+    ("tif", "image/tiff"),
+    ("tiff", "image/tiff"),
+    ("tsv", "text/tab-separated-values"),
+    ("txt", "text/plain"),
+    ("webp", "image/webp"),
+    ("xhtml", "application/xhtml+xml"),
+    ("xls", "application/vnd.ms-excel"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("xml", "application/xml"),
+    ("xz", "application/x-xz"),
+    ("zip", "application/zip"),
+    ("zst", "application/zstd"),
+];
+
+/// Headers that only mail has; one of these makes a block of headers a message.
+const MAIL_HEADERS: &[&str] =
+    &["message-id", "received", "mime-version", "date", "return-path", "delivered-to"];
+
+/// Headers that count as mail beside them.
+const MORE_HEADERS: &[&str] = &["from", "to", "subject", "cc", "sender", "reply-to", "content-type"];
+
+/// The media type of content that no reader may take; `None` leaves it to the readers.
+pub(super) fn media_type(head: &Head<'_>) -> Option<Cow<'static, str>> {
+    match &head.text {
+        Some(text) => textual(text, &head.extension).map(Cow::Borrowed),
+        None => Some(binary(head)),
+    }
+}
+
+/// Formats written in plain characters whose text is not for reading as it stands. Signatures of two or three
+/// letters mean nothing here: a text may begin with `BM` or `MZ`.
+fn textual(text: &str, extension: &str) -> Option<&'static str> {
+    let start = text.trim_start();
+    if start.starts_with("{\\rtf") {
+        return Some("application/rtf");
+    }
+    if start.starts_with("%!PS") {
+        return Some("application/postscript");
+    }
+    if let Some(after) = text.strip_prefix("From ")
+        && let Some((line, rest)) = after.split_once('\n')
+        && is_separator(line)
+        && header_name(rest.lines().next().unwrap_or_default()).is_some()
+    {
+        return Some("application/mbox");
+    }
+    is_mail(start, extension).then_some("message/rfc822")
+}
+
+/// What follows `From ` on the line between the messages of a mailbox: a sender and a date with its time.
+fn is_separator(line: &str) -> bool {
+    let is_time = |word: &str| word.contains(':') && word.bytes().all(|b| b.is_ascii_digit() || b == b':');
+    line.split_whitespace().skip(1).any(is_time)
+}
+
+/// A block of header lines at the start, among them enough that only mail has.
+fn is_mail(text: &str, extension: &str) -> bool {
+    let (mut sure, mut more) = (0, 0);
+    for line in text.lines() {
+        if line.trim().is_empty() {
+            break;
+        }
+        if line.starts_with([' ', '\t']) {
+            continue;
+        }
+        let Some(name) = header_name(line) else { break };
+        let name = name.to_ascii_lowercase();
+        sure += usize::from(MAIL_HEADERS.contains(&name.as_str()));
+        more += usize::from(MORE_HEADERS.contains(&name.as_str()));
+    }
+    let named = matches!(extension, "eml" | "mht" | "mhtml");
+    (sure >= 1 && sure + more >= 3) || (named && sure + more >= 1)
+}
+
+/// `Subject` of `Subject: hello`.
+fn header_name(line: &str) -> Option<&str> {
+    let (name, _) = line.split_once(':')?;
+    let valid =
+        !name.is_empty() && name.len() <= 76 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    valid.then_some(name)
+}
+
+/// Everything else goes by its signature.
+fn binary(head: &Head<'_>) -> Cow<'static, str> {
+    let bytes = head.bytes;
+    if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
+        return compound_file(head).into();
+    }
+    if bytes.starts_with(b"!BDN") {
+        return "application/vnd.ms-outlook-pst".into();
+    }
+    if bytes.get(257..262) == Some(b"ustar") {
+        return "application/x-tar".into();
+    }
+    FileFormat::from_bytes(bytes).media_type().to_owned().into()
+}
+
+/// Office files of the nineties are small file systems. Their directory tells them apart; where it lies
+/// outside the head, the name helps.
+fn compound_file(head: &Head<'_>) -> &'static str {
+    const STREAMS: &[(&str, &str)] = &[
+        ("__properties_version1.0", "application/vnd.ms-outlook"),
+        ("__nameid_version1.0", "application/vnd.ms-outlook"),
+        ("WordDocument", "application/msword"),
+        ("Workbook", "application/vnd.ms-excel"),
+        ("PowerPoint Document", "application/vnd.ms-powerpoint"),
+        ("VisioDocument", "application/vnd.visio"),
+    ];
+    for (stream, media_type) in STREAMS {
+        let name: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        if contains(head.bytes, &name) {
+            return media_type;
+        }
+    }
+    match head.extension.as_str() {
+        "doc" | "dot" => "application/msword",
+        "xls" | "xlt" => "application/vnd.ms-excel",
+        "ppt" | "pps" | "pot" => "application/vnd.ms-powerpoint",
+        "msg" => "application/vnd.ms-outlook",
+        _ => "application/x-cfb",
+    }
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle)
+}

@@ -1,0 +1,41 @@
+//! What the tests of every reader need.
+
+use std::path::PathBuf;
+
+use docmill_core::Result;
+use docmill_core::limits::Limits;
+use docmill_core::wire::{ReadLimits, Want};
+
+use crate::input::Input;
+use crate::read::read;
+use crate::sink::Collected;
+
+/// Text, metadata and members: everything.
+pub(crate) const EVERYTHING: Want =
+    Want { text: true, metadata: true, children: true, listing: false, pages: None };
+
+/// Reads bytes under a name; errors are test failures.
+pub(crate) fn read_bytes(name: &str, bytes: &[u8]) -> Collected {
+    let (found, result) = try_read(name, bytes, EVERYTHING, &Limits::default().for_reader());
+    result.unwrap();
+    found
+}
+
+/// Reads bytes and gives the result beside the findings.
+pub(crate) fn try_read(name: &str, bytes: &[u8], want: Want, limits: &ReadLimits) -> (Collected, Result<()>) {
+    let mut found = Collected::default();
+    let result = read(&mut Input::from_bytes(bytes.to_vec()), name, want, limits, &mut found);
+    (found, result)
+}
+
+/// The bytes of a file under `fixtures/`.
+pub(crate) fn fixture(path: &str) -> Vec<u8> {
+    let full = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(path);
+    let file = std::fs::File::open(&full).unwrap_or_else(|e| panic!("{}: {e}", full.display()));
+    docmill_core::limits::read_capped(file, 1 << 20, path).unwrap()
+}
+
+/// Reads a file under `fixtures/`; errors are test failures.
+pub(crate) fn read_fixture(path: &str) -> Collected {
+    read_bytes(path, &fixture(path))
+}

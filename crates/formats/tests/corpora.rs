@@ -1,0 +1,127 @@
+//! Every file of the shared corpora, hostile ones included, ends with a result: no panic, no endless loop, no
+//! stack overflow, and every declared member accounted for. Runs in this process, without the sandbox that
+//! contains all of this in production. Skipped, visibly, where the corpora are absent.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use docmill_core::Result;
+use docmill_core::error::ErrorKind;
+use docmill_core::limits::Limits;
+use docmill_core::wire::{Found, Want};
+use docmill_formats::input::Input;
+use docmill_formats::sink::Sink;
+
+/// Counts findings and keeps none, so that a bomb costs no memory here.
+#[derive(Default)]
+struct Tally {
+    declared: Option<u64>,
+    ended: u64,
+    failed: u64,
+    begun: u64,
+    /// Warnings of kind `bug`: a panic that the reader itself contained.
+    bugs: Vec<String>,
+    stopped_early: bool,
+    kinds: u64,
+}
+
+impl Sink for Tally {
+    fn put(&mut self, found: Found) -> Result<()> {
+        match found {
+            Found::Kind(_) => self.kinds += 1,
+            Found::Declared(count) => self.declared = Some(count),
+            Found::ChildBegin { .. } => self.begun += 1,
+            Found::ChildEnd => self.ended += 1,
+            Found::ChildFailed { .. } => self.failed += 1,
+            Found::Warn(problem) if problem.kind == ErrorKind::Bug => self.bugs.push(problem.message),
+            Found::Warn(problem) if problem.kind == ErrorKind::LimitExceeded => self.stopped_early = true,
+            Found::Meta { .. }
+            | Found::PageCount(_)
+            | Found::Page(_)
+            | Found::ChildChunk(_)
+            | Found::ChildListed { .. }
+            | Found::Warn(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn shared(folder: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);
+    if !path.is_dir() {
+        eprintln!("skipped: {} is absent", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// Reads every file below `folder` and returns what is wrong with any.
+fn faults_in(folder: &str) -> Vec<String> {
+    let Some(root) = shared(folder) else { return Vec::new() };
+    let want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+    let limits = Limits::default().for_reader();
+    let (mut faults, mut outcomes) = (Vec::new(), BTreeMap::<&str, u32>::new());
+    for entry in walkdir::WalkDir::new(&root).sort_by_file_name() {
+        let entry = entry.unwrap();
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        let path = entry.path().display().to_string();
+        if std::env::args().any(|a| a == "--nocapture") {
+            eprintln!("{path}");
+        }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let mut input = Input::from_file(File::open(entry.path()).unwrap()).unwrap();
+        let mut tally = Tally::default();
+        let reading =
+            AssertUnwindSafe(|| docmill_formats::read(&mut input, &name, want, &limits, &mut tally));
+        let Ok(result) = catch_unwind(reading) else {
+            faults.push(format!("{path}: panicked"));
+            continue;
+        };
+        *outcomes.entry(result.as_ref().map_or_else(|e| e.kind().name(), |()| "ok")).or_default() += 1;
+        if tally.kinds != 1 {
+            faults.push(format!("{path}: {} kinds", tally.kinds));
+        }
+        faults.extend(tally.bugs.iter().map(|bug| format!("{path}: {bug}")));
+        let accounted = tally.ended + tally.failed;
+        if let Some(declared) = tally.declared
+            && declared != accounted
+            && !tally.stopped_early
+        {
+            faults.push(format!("{path}: {declared} members declared, {accounted} accounted for"));
+        }
+        if tally.begun > accounted {
+            faults.push(format!("{path}: {} members begun, {accounted} ended", tally.begun));
+        }
+    }
+    eprintln!("{folder}: {outcomes:?}");
+    faults
+}
+
+fn assert_no_faults(folder: &str) {
+    let faults = faults_in(folder);
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn archives_all_end_with_a_result() {
+    assert_no_faults("corpus/archive");
+}
+
+#[test]
+fn formats_all_end_with_a_result() {
+    assert_no_faults("corpus/formats");
+}
+
+#[test]
+fn texts_all_end_with_a_result() {
+    assert_no_faults("corpus/text");
+}
+
+#[test]
+fn hostile_files_all_end_with_a_result() {
+    assert_no_faults("hostile");
+}
