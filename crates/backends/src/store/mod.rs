@@ -1,0 +1,3 @@
+//! The stores, by URL scheme.
+
+pub mod sqlite;

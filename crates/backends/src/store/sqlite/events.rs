@@ -1,0 +1,80 @@
+//! The event log: read by cursor, pruned by age.
+
+use docmill_core::answer::EventsAnswer;
+use docmill_core::clock::Timestamp;
+use docmill_core::event::{Event, EventBody, EventFilter};
+use docmill_core::id::TenantId;
+use docmill_core::{Error, Result};
+use rusqlite::{Connection, params};
+
+use super::row::{Columns, sql_error};
+use super::tx::Tx;
+
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 10_000;
+
+/// Events after the cursor. A cursor older than what is kept is told so, not silently moved.
+pub(super) fn read(conn: &Connection, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {
+    let (last, floor): (i64, i64) = conn
+        .prepare_cached("SELECT event_seq, event_floor FROM tenant WHERE tenant_id = ?1")
+        .and_then(|mut s| s.query_row([tenant.as_bytes()], |r| Ok((r.get(0)?, r.get(1)?))))
+        .map_err(sql_error("read events"))?;
+    if filter.after < floor && filter.after > 0 {
+        return Err(Error::invalid_request(format!(
+            "events up to {floor} have been pruned, and the cursor is {}",
+            filter.after
+        ))
+        .with_hint("start again with after=0, or keep events longer (`events.retention`)"));
+    }
+    let limit = filter.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    let mut statement = conn
+        .prepare_cached(
+            "SELECT first_seq, at, body FROM event WHERE tenant_id = ?1 AND last_seq > ?2 ORDER BY last_seq",
+        )
+        .map_err(sql_error("read events"))?;
+    let mut rows =
+        statement.query(params![tenant.as_bytes(), filter.after]).map_err(sql_error("read events"))?;
+    let mut events = Vec::new();
+    let mut next = filter.after;
+    'rows: while let Some(row) = rows.next().map_err(sql_error("read events"))? {
+        let mut c = Columns::new(row);
+        let (first, at): (i64, Timestamp) = (c.get()?, c.time()?);
+        let bodies: Vec<EventBody> = c.json_opt()?.unwrap_or_default();
+        for (id, body) in (first..).zip(bodies) {
+            if id <= filter.after {
+                continue;
+            }
+            if events.len() >= limit {
+                break 'rows;
+            }
+            next = id;
+            if matches(filter, &body) {
+                events.push(Event::numbered(id, at, tenant, body));
+            }
+        }
+    }
+    Ok(EventsAnswer { events, oldest: (floor + 1).min(last.max(1)), next })
+}
+
+fn matches(filter: &EventFilter, body: &EventBody) -> bool {
+    (filter.types.is_empty() || filter.types.contains(&body.kind))
+        && filter.batch_id.is_none_or(|b| body.batch_id == Some(b))
+        && filter.document_id.is_none_or(|d| body.document_id == Some(d))
+}
+
+/// Removes whole rows older than `before` and remembers where the log now begins.
+pub(super) fn prune(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
+    tx.sql(
+        "UPDATE tenant SET event_floor = max(event_floor, coalesce(
+           (SELECT max(last_seq) FROM event e WHERE e.tenant_id = tenant.tenant_id AND e.at < ?1), 0))",
+    )?
+    .execute([before.0])
+    .map_err(sql_error("prune events"))?;
+    let removed = tx
+        .sql(
+            "DELETE FROM event WHERE last_seq <= (SELECT event_floor FROM tenant t WHERE t.tenant_id = event.tenant_id)",
+        )?
+        .execute([])
+        .map_err(sql_error("prune events"))?;
+    Ok(removed as u64)
+}

@@ -1,0 +1,155 @@
+//! What followers and maintenance read: the change log, reusable results, blob keys.
+
+use docmill_core::Result;
+use docmill_core::artifact::Artifact;
+use docmill_core::clock::Timestamp;
+use docmill_core::id::{BlobKey, ContentHash, IngestionId, TenantId};
+use docmill_core::ports::store::{ChangedDocument, StepRecord};
+use docmill_core::task::TaskKind;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::row::{Columns, sql_error};
+
+pub(super) fn changes(conn: &Connection, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
+    let mut statement = conn
+        .prepare_cached(
+            "SELECT change_seq, tenant_id, document_id, name, title, media_type, transcription_key
+             FROM document WHERE change_seq > ?1 ORDER BY change_seq LIMIT ?2",
+        )
+        .map_err(sql_error("read changes"))?;
+    let mut rows = statement.query(params![after, limit as i64]).map_err(sql_error("read changes"))?;
+    let mut out = Vec::new();
+    while let Some(row) = rows.next().map_err(sql_error("read changes"))? {
+        let mut c = Columns::new(row);
+        out.push(ChangedDocument {
+            seq: c.get()?,
+            tenant_id: c.tenant()?,
+            document_id: c.document()?,
+            removed: false,
+            name: c.get()?,
+            title: c.get()?,
+            media_type: c.get()?,
+            transcription: c.get::<Option<String>>()?.map(BlobKey::stored),
+        });
+    }
+    Ok(out)
+}
+
+pub(super) fn last_change(conn: &Connection) -> Result<i64> {
+    conn.prepare_cached("SELECT value FROM counter WHERE name = 'change_seq'")
+        .and_then(|mut s| s.query_row([], |r| r.get(0)))
+        .map_err(sql_error("read the change number"))
+}
+
+pub(super) fn find_step(
+    conn: &Connection,
+    tenant: TenantId,
+    step: &TaskKind,
+    fingerprint: &ContentHash,
+) -> Result<Option<StepRecord>> {
+    let mut statement = conn
+        .prepare_cached(
+            "SELECT body FROM step_result
+             WHERE tenant_id = ?1 AND step = ?2 AND fingerprint = ?3 AND degraded = 0 AND reused = 0 LIMIT 1",
+        )
+        .map_err(sql_error("look for a result"))?;
+    let mut rows = statement
+        .query(params![tenant.as_bytes(), step.as_str(), fingerprint.0])
+        .map_err(sql_error("look for a result"))?;
+    match rows.next().map_err(sql_error("look for a result"))? {
+        Some(row) => Columns::new(row).json_opt(),
+        None => Ok(None),
+    }
+}
+
+pub(super) fn artifacts(conn: &Connection, ingestion: IngestionId, prefix: &str) -> Result<Vec<Artifact>> {
+    let mut statement = conn
+        .prepare_cached(
+            "SELECT name, blob_key, hash, bytes, media_type FROM artifact
+             WHERE ingestion_id = ?1 AND substr(name, 1, length(?2)) = ?2 ORDER BY name",
+        )
+        .map_err(sql_error("list artifacts"))?;
+    let mut rows =
+        statement.query(params![ingestion.as_bytes(), prefix]).map_err(sql_error("list artifacts"))?;
+    let mut out = Vec::new();
+    while let Some(row) = rows.next().map_err(sql_error("list artifacts"))? {
+        let mut c = Columns::new(row);
+        out.push(Artifact {
+            name: c.get()?,
+            key: BlobKey::stored(c.get::<String>()?),
+            hash: c.hash()?,
+            bytes: c.count()?,
+            media_type: c.get()?,
+        });
+    }
+    Ok(out)
+}
+
+/// When the next task of these kinds is due.
+pub(super) fn next_due(conn: &Connection, kinds: &[TaskKind]) -> Result<Option<Timestamp>> {
+    let mut earliest = None;
+    for kind in kinds {
+        let due: Option<i64> = conn
+            .prepare_cached(
+                "SELECT min(run_at) FROM task WHERE state = 'queued' AND kind = ?1
+                   AND kind NOT IN (SELECT kind FROM paused_kind)",
+            )
+            .and_then(|mut s| s.query_row([kind.as_str()], |r| r.get(0)))
+            .map_err(sql_error("look for work"))?;
+        earliest = match (earliest, due) {
+            (Some(a), Some(b)) => Some(std::cmp::min::<i64>(a, b)),
+            (a, b) => a.or(b),
+        };
+    }
+    Ok(earliest.map(Timestamp))
+}
+
+pub(super) fn open_tasks(conn: &Connection) -> Result<u64> {
+    conn.prepare_cached(
+        "SELECT (SELECT count(*) FROM task WHERE state = 'queued') + (SELECT count(*) FROM task WHERE state = 'running')",
+    )
+    .and_then(|mut s| s.query_row([], |r| r.get::<_, i64>(0)))
+    .map(|n| u64::try_from(n).unwrap_or(0))
+    .map_err(sql_error("count tasks"))
+}
+
+/// Keys that rows name, in order.
+pub(super) fn blob_keys(conn: &Connection, after: Option<&BlobKey>, limit: usize) -> Result<Vec<BlobKey>> {
+    let mut statement = conn
+        .prepare_cached(
+            "SELECT blob_key FROM document WHERE blob_key > ?1
+             UNION SELECT blob_key FROM artifact WHERE blob_key > ?1 ORDER BY 1 LIMIT ?2",
+        )
+        .map_err(sql_error("list blob keys"))?;
+    statement
+        .query_map(params![after.map_or("", BlobKey::as_str), limit as i64], |r| {
+            r.get::<_, String>(0).map(BlobKey::stored)
+        })
+        .and_then(Iterator::collect)
+        .map_err(sql_error("list blob keys"))
+}
+
+/// Which of these keys a row names. A document's key holds its id, so both look-ups are by an index.
+pub(super) fn referenced(conn: &Connection, keys: &[BlobKey]) -> Result<Vec<bool>> {
+    let mut artifact = conn
+        .prepare_cached("SELECT 1 FROM artifact WHERE blob_key = ?1")
+        .map_err(sql_error("look up a blob key"))?;
+    let mut document = conn
+        .prepare_cached("SELECT 1 FROM document WHERE document_id = ?1 AND blob_key = ?2")
+        .map_err(sql_error("look up a blob key"))?;
+    let mut out = Vec::with_capacity(keys.len());
+    for key in keys {
+        let found: Option<i64> = match document_id(key) {
+            Some(id) => document.query_row(params![id, key.as_str()], |r| r.get(0)).optional(),
+            None => artifact.query_row([key.as_str()], |r| r.get(0)).optional(),
+        }
+        .map_err(sql_error("look up a blob key"))?;
+        out.push(found.is_some());
+    }
+    Ok(out)
+}
+
+fn document_id(key: &BlobKey) -> Option<[u8; 16]> {
+    let id = key.as_str().strip_prefix("documents/")?.split('.').next()?;
+    id.parse::<docmill_core::id::DocumentId>().ok().map(|id| *id.as_bytes())
+}

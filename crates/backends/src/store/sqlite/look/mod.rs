@@ -1,0 +1,90 @@
+//! Looking: what people and programs see. Nothing here writes.
+
+mod head;
+mod list;
+mod show;
+mod status;
+mod why;
+
+pub(super) use head::{head, heads, select};
+pub(super) use list::list;
+pub(super) use show::show;
+pub(super) use status::status;
+pub(super) use why::why;
+
+use docmill_core::clock::Timestamp;
+use docmill_core::document::{DocumentState, Evidence, derive_state};
+use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::ingestion::IngestionStatus;
+use docmill_core::problem::ResultCode;
+use docmill_core::{Error, Result};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::row::{Columns, sql_error};
+
+/// What the state of document `d` is derived from: last progress of its open ingestion, and how its newest
+/// ended one ended.
+const EVIDENCE: &str = "(SELECT min(o.progress_at) FROM ingestion o
+    WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review";
+const EVIDENCE_JOIN: &str = "LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id";
+
+fn state(c: &mut Columns<'_, '_>, now: Timestamp) -> Result<(DocumentState, bool)> {
+    let open = c.time_opt()?;
+    let status = c.word_opt(IngestionStatus::from_name)?;
+    let result = c.word_opt(ResultCode::from_name)?;
+    let evidence = Evidence {
+        open_since_progress: open,
+        latest: status.zip(result),
+        needs_review: c.flag()?,
+        // Nothing gives titles yet, so a document without one is not waiting for anything.
+        titled: true,
+    };
+    Ok((derive_state(&evidence, now), evidence.needs_review))
+}
+
+/// The document behind a document or ingestion id.
+fn resolve(conn: &Connection, tenant: TenantId, id: &str) -> Result<Option<DocumentId>> {
+    let id: DocumentId = id.parse()?;
+    let found: Option<[u8; 16]> = conn
+        .prepare_cached(
+            "SELECT document_id FROM document WHERE document_id = ?1 AND tenant_id = ?2
+             UNION ALL SELECT document_id FROM ingestion
+               WHERE ingestion_id = ?1 AND tenant_id = ?2 AND document_id IS NOT NULL LIMIT 1",
+        )
+        .and_then(|mut s| s.query_row(params![id.as_bytes(), tenant.as_bytes()], |r| r.get(0)).optional())
+        .map_err(sql_error("look up a document"))?;
+    found.map(|id| DocumentId::from_slice(&id)).transpose()
+}
+
+/// Collects the rows of a query.
+fn collect<T>(
+    conn: &Connection,
+    doing: &'static str,
+    sql: &str,
+    args: impl rusqlite::Params,
+    mut read: impl FnMut(&mut Columns<'_, '_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = conn.prepare_cached(sql).map_err(sql_error(doing))?;
+    let mut rows = statement.query(args).map_err(sql_error(doing))?;
+    let mut out = Vec::new();
+    while let Some(row) = rows.next().map_err(sql_error(doing))? {
+        out.push(read(&mut Columns::new(row))?);
+    }
+    Ok(out)
+}
+
+/// The one row of a query, or none.
+fn first<T>(
+    conn: &Connection,
+    doing: &'static str,
+    sql: &str,
+    args: impl rusqlite::Params,
+    read: impl FnMut(&mut Columns<'_, '_>) -> Result<T>,
+) -> Result<Option<T>> {
+    collect(conn, doing, sql, args, read).map(|rows| rows.into_iter().next())
+}
+
+fn bad_cursor(cursor: &str) -> Error {
+    Error::invalid_request(format!("`{cursor}` is not a cursor of this list"))
+        .with_hint("use the `next_cursor` of the page before")
+}

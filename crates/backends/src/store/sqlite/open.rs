@@ -1,0 +1,363 @@
+//! Opening the store, and its verbs: each hands its work to the writer or to a reader.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docmill_core::answer::{
+    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+};
+use docmill_core::artifact::Artifact;
+use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
+use docmill_core::clock::{Clock, IdGen, Timestamp};
+use docmill_core::document::DocumentState;
+use docmill_core::error::ErrorNote;
+use docmill_core::event::EventFilter;
+use docmill_core::id::{
+    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId,
+};
+use docmill_core::ingestion::IngestionEnd;
+use docmill_core::ledger::Ledger;
+use docmill_core::ports::Store;
+use docmill_core::ports::store::{
+    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, NewWorker, Receipt,
+    Received, Selected, Selection, StepRecord, Swept,
+};
+use docmill_core::task::{Lease, NewTask, TaskKind};
+use docmill_core::{Error, Result, crash};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tokio::sync::watch;
+
+use super::claim::Turn;
+use super::pace::Pace;
+use super::readers::Readers;
+use super::row::sql_error;
+use super::writer::{Lane, Writer};
+use super::{
+    batch, children, claim, commit, events, follow, ledger, look, migrate, receive, steer, sweep, worker,
+};
+
+/// The embedded store.
+pub struct SqliteStore {
+    path: PathBuf,
+    clock: Arc<dyn Clock>,
+    writer: Writer,
+    readers: Readers,
+    turn: Arc<Turn>,
+    pace: Arc<Pace>,
+    work: watch::Sender<u64>,
+    changed: watch::Sender<u64>,
+}
+
+impl SqliteStore {
+    /// Opens or makes the database file. The caller has made sure that no other process owns it.
+    pub fn open(path: &Path, clock: Arc<dyn Clock>, ids: Arc<dyn IdGen>) -> Result<Self> {
+        let mut conn = Connection::open(path).map_err(|e| {
+            sql_error("open its file")(e).with_hint(format!("check that `{}` can be written", path.display()))
+        })?;
+        configure(&conn)?;
+        migrate::migrate(&mut conn)?;
+        let (work, changed) = (watch::Sender::new(0), watch::Sender::new(0));
+        let pace = Arc::new(Pace::default());
+        let after = {
+            let (work, changed, pace) = (work.clone(), changed.clone(), Arc::clone(&pace));
+            let clock = Arc::clone(&clock);
+            move |aftermath: super::tx::Aftermath| {
+                if aftermath.work {
+                    work.send_modify(|n| *n += 1);
+                }
+                if aftermath.changed {
+                    changed.send_modify(|n| *n += 1);
+                }
+                if aftermath.ended > 0 {
+                    pace.note(clock.monotonic(), aftermath.ended);
+                }
+            }
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            writer: Writer::start(conn, Arc::clone(&clock), ids, after)?,
+            readers: Readers::new(path),
+            turn: Arc::new(Turn::default()),
+            pace,
+            work,
+            changed,
+            clock,
+        })
+    }
+}
+
+fn configure(conn: &Connection) -> Result<()> {
+    // FULL: an accepted item survives a power cut. WAL: readers do not wait for the writer.
+    conn.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
+    )
+    .map_err(sql_error("prepare its file"))?;
+    conn.busy_timeout(Duration::from_secs(5)).map_err(sql_error("prepare its file"))?;
+    conn.set_prepared_statement_cache_capacity(128);
+    Ok(())
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn tenant(&self, name: &str) -> Result<TenantId> {
+        let name = name.to_owned();
+        let id = self
+            .writer
+            .write(Lane::Usual, move |tx| {
+                tx.sql("INSERT OR IGNORE INTO tenant (tenant_id, name, created_at) VALUES (?1, ?2, ?3)")?
+                    .execute(params![tx.ids().next().as_bytes(), name, tx.now.0])
+                    .map_err(sql_error("make a tenant"))?;
+                tx.sql("SELECT tenant_id FROM tenant WHERE name = ?1")?
+                    .query_row([&name], |r| r.get::<_, [u8; 16]>(0))
+                    .optional()
+                    .map_err(sql_error("look up a tenant"))
+            })
+            .await?;
+        id.map_or_else(|| Err(Error::bug("a tenant vanished")), |id| TenantId::from_slice(&id))
+    }
+
+    async fn open_batch(&self, batch: NewBatch) -> Result<BatchRun> {
+        self.writer.write(Lane::Usual, move |tx| batch::open(tx, &batch)).await
+    }
+
+    async fn seal_batch(&self, tenant: TenantId, batch: BatchId, walk: Walk) -> Result<BatchTotals> {
+        self.writer.write(Lane::Usual, move |tx| batch::seal(tx, tenant, batch, walk)).await?;
+        self.find_batch(tenant, &batch.to_string())
+            .await?
+            .ok_or_else(|| Error::bug(format!("batch {batch} vanished")))
+    }
+
+    async fn find_batch(&self, tenant: TenantId, id_or_name: &str) -> Result<Option<BatchTotals>> {
+        let key = id_or_name.to_owned();
+        self.readers.read(move |conn| batch::find(conn, tenant, &key)).await
+    }
+
+    async fn change_batch(&self, tenant: TenantId, batch: BatchId, change: BatchChange) -> Result<u64> {
+        self.writer.write(Lane::Usual, move |tx| batch::change(tx, tenant, batch, change)).await
+    }
+
+    async fn known(&self, tenant: TenantId, hashes: &[ContentHash]) -> Result<Vec<Option<DocumentId>>> {
+        let hashes = hashes.to_vec();
+        self.readers.read(move |conn| receive::known(conn, tenant, &hashes)).await
+    }
+
+    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
+        self.writer
+            .write(Lane::Usual, move |tx| receipts.iter().map(|r| receive::receive(tx, r)).collect())
+            .await
+    }
+
+    async fn reprocess(
+        &self,
+        tenant: TenantId,
+        batch: BatchId,
+        items: Vec<(IngestionId, DocumentId, NewTask)>,
+    ) -> Result<u64> {
+        self.writer
+            .write(Lane::Usual, move |tx| {
+                let mut started = 0;
+                for (ingestion, document, first) in &items {
+                    let new = receive::reprocess(tx, tenant, batch, *ingestion, *document, first)?;
+                    started += u64::from(new);
+                }
+                Ok(started)
+            })
+            .await
+    }
+
+    async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
+        crash::point("store.claim.before");
+        let turn = Arc::clone(&self.turn);
+        self.writer.write(Lane::Usual, move |tx| claim::claim(tx, &spec, &turn)).await
+    }
+
+    async fn renew(
+        &self,
+        worker: WorkerId,
+        held: Vec<(TaskId, Epoch)>,
+        lease: Duration,
+    ) -> Result<Vec<TaskId>> {
+        self.writer.write(Lane::Urgent, move |tx| claim::renew(tx, worker, &held, lease)).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Committed> {
+        self.writer.write(Lane::Usual, move |tx| commit::commit(tx, &commit)).await
+    }
+
+    async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer> {
+        self.writer.write(Lane::Usual, move |tx| children::add(tx, &chunk)).await
+    }
+
+    async fn release(&self, held: Vec<(TaskId, Epoch)>) -> Result<u64> {
+        self.writer.write(Lane::Urgent, move |tx| claim::release(tx, &held)).await
+    }
+
+    async fn sweep(&self, dead_workers: &[WorkerId]) -> Result<Swept> {
+        let dead = dead_workers.to_vec();
+        self.writer.write(Lane::Usual, move |tx| sweep::sweep(tx, &dead)).await
+    }
+
+    async fn bury(&self, task: TaskId, epoch: Epoch, error: ErrorNote, end: IngestionEnd) -> Result<()> {
+        self.writer.write(Lane::Usual, move |tx| sweep::bury(tx, task, epoch, &error, &end)).await
+    }
+
+    async fn find_step(
+        &self,
+        tenant: TenantId,
+        step: &TaskKind,
+        fingerprint: &ContentHash,
+    ) -> Result<Option<StepRecord>> {
+        let (step, fingerprint) = (step.clone(), *fingerprint);
+        self.readers.read(move |conn| follow::find_step(conn, tenant, &step, &fingerprint)).await
+    }
+
+    async fn artifacts(&self, ingestion: IngestionId, prefix: &str) -> Result<Vec<Artifact>> {
+        let prefix = prefix.to_owned();
+        self.readers.read(move |conn| follow::artifacts(conn, ingestion, &prefix)).await
+    }
+
+    async fn next_due(&self, kinds: &[TaskKind]) -> Result<Option<Timestamp>> {
+        let kinds = kinds.to_vec();
+        self.readers.read(move |conn| follow::next_due(conn, &kinds)).await
+    }
+
+    async fn open_tasks(&self) -> Result<u64> {
+        self.readers.read(follow::open_tasks).await
+    }
+
+    async fn register_worker(&self, worker: NewWorker) -> Result<()> {
+        self.writer.write(Lane::Usual, move |tx| worker::register(tx, &worker)).await
+    }
+
+    async fn beat(&self, worker: WorkerId) -> Result<()> {
+        self.writer.write(Lane::Urgent, move |tx| worker::beat(tx, worker)).await
+    }
+
+    async fn retire_worker(&self, worker: WorkerId) -> Result<()> {
+        self.writer.write(Lane::Urgent, move |tx| worker::retire(tx, worker)).await
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerLine>> {
+        self.readers.read(worker::list).await
+    }
+
+    async fn pause_kind(&self, kind: &TaskKind, paused: bool) -> Result<()> {
+        let kind = kind.clone();
+        self.writer.write(Lane::Usual, move |tx| steer::pause_kind(tx, &kind, paused)).await
+    }
+
+    async fn retry(&self, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer> {
+        let id = id.map(str::to_owned);
+        self.writer.write(Lane::Usual, move |tx| steer::retry(tx, tenant, id.as_deref())).await
+    }
+
+    async fn dead(&self, tenant: TenantId, limit: usize) -> Result<Vec<DeadLine>> {
+        self.readers.read(move |conn| steer::dead(conn, tenant, limit)).await
+    }
+
+    async fn dead_replay(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
+        let ids = ids.map(<[TaskId]>::to_vec);
+        self.writer.write(Lane::Usual, move |tx| steer::replay(tx, tenant, ids.as_deref())).await
+    }
+
+    async fn dead_drop(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
+        let ids = ids.map(<[TaskId]>::to_vec);
+        self.writer.write(Lane::Usual, move |tx| steer::drop_dead(tx, tenant, ids.as_deref())).await
+    }
+
+    async fn status(&self, tenant: TenantId) -> Result<StatusAnswer> {
+        let pace = self.pace.per_second(self.clock.monotonic());
+        self.readers.read(move |conn| look::status(conn, tenant, pace)).await
+    }
+
+    async fn list(
+        &self,
+        tenant: TenantId,
+        state: Option<DocumentState>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<ListAnswer> {
+        let (cursor, now) = (cursor.map(str::to_owned), self.clock.now());
+        self.readers.read(move |conn| look::list(conn, tenant, state, limit, cursor.as_deref(), now)).await
+    }
+
+    async fn show(&self, tenant: TenantId, id: &str) -> Result<Option<ShowAnswer>> {
+        let (id, now) = (id.to_owned(), self.clock.now());
+        self.readers.read(move |conn| look::show(conn, tenant, &id, now)).await
+    }
+
+    async fn why(&self, tenant: TenantId, id: &str) -> Result<Option<WhyAnswer>> {
+        let (id, now) = (id.to_owned(), self.clock.now());
+        self.readers.read(move |conn| look::why(conn, tenant, &id, now)).await
+    }
+
+    async fn heads(&self, tenant: TenantId, ids: &[DocumentId]) -> Result<Vec<DocumentHead>> {
+        let ids = ids.to_vec();
+        self.readers.read(move |conn| look::heads(conn, tenant, &ids)).await
+    }
+
+    async fn head(&self, tenant: TenantId, id: &str) -> Result<Option<DocumentHead>> {
+        let id = id.to_owned();
+        self.readers.read(move |conn| look::head(conn, tenant, &id)).await
+    }
+
+    async fn select(&self, tenant: TenantId, selection: &Selection) -> Result<Vec<Selected>> {
+        let (selection, now) = (selection.clone(), self.clock.now());
+        self.readers.read(move |conn| look::select(conn, tenant, &selection, now)).await
+    }
+
+    async fn ledger(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Ledger> {
+        self.readers.read(move |conn| ledger::ledger(conn, tenant, batch)).await
+    }
+
+    async fn blob_keys(&self, after: Option<&BlobKey>, limit: usize) -> Result<Vec<BlobKey>> {
+        let after = after.cloned();
+        self.readers.read(move |conn| follow::blob_keys(conn, after.as_ref(), limit)).await
+    }
+
+    async fn referenced(&self, keys: &[BlobKey]) -> Result<Vec<bool>> {
+        let keys = keys.to_vec();
+        self.readers.read(move |conn| follow::referenced(conn, &keys)).await
+    }
+
+    async fn events(&self, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {
+        let filter = filter.clone();
+        self.readers.read(move |conn| events::read(conn, tenant, &filter)).await
+    }
+
+    async fn changes(&self, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
+        self.readers.read(move |conn| follow::changes(conn, after, limit)).await
+    }
+
+    async fn last_change(&self) -> Result<i64> {
+        self.readers.read(follow::last_change).await
+    }
+
+    async fn prune_events(&self, before: Timestamp) -> Result<u64> {
+        self.writer.write(Lane::Usual, move |tx| events::prune(tx, before)).await
+    }
+
+    async fn backup(&self, directory: &Path) -> Result<()> {
+        let name = self.path.file_name().unwrap_or("docmill.db".as_ref());
+        let to = directory.join(name);
+        self.readers
+            .read_unfenced(move |conn| {
+                // Copies page by page from one snapshot, without the write-ahead log and without holes.
+                conn.execute("VACUUM INTO ?1", [to.to_string_lossy()])
+                    .map(|_| ())
+                    .map_err(sql_error("write a copy of itself"))
+            })
+            .await
+    }
+
+    fn work_added(&self) -> watch::Receiver<u64> {
+        self.work.subscribe()
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+}
