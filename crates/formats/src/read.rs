@@ -3,6 +3,7 @@
 use docmill_core::wire::{Found, Kind, ReadLimits, Want};
 use docmill_core::{Error, Result};
 
+use crate::format::Format;
 use crate::input::Input;
 use crate::sink::{Counted, Sink};
 use crate::sniff::sniff;
@@ -25,7 +26,7 @@ pub fn read(
     sink.put(Found::Kind(Kind {
         media_type: sniffed.media_type.clone().into_owned(),
         format: sniffed.format.map(|f| f.name().into()),
-        container: sniffed.format.is_some_and(|f| f.container()),
+        container: sniffed.format.is_some_and(Format::container),
     }))?;
     if want == Want::KIND {
         return Ok(());

@@ -37,6 +37,7 @@ pub fn serve(mut orders: impl Orders, out: impl Write) -> Result<()> {
         for order in frame.orders {
             serve_one(order, &mut files, &mut out)?;
         }
+        out.flush()?;
     }
     Ok(())
 }
@@ -49,7 +50,8 @@ pub fn warm_up() -> Result<()> {
 fn serve_one(mut order: Order, files: &mut VecDeque<File>, out: &mut Frames<impl Write>) -> Result<()> {
     let index = order.index;
     out.put(&FromChild::Begin { index })?;
-    // The parent meters from here: it must learn of it before the work, not after it.
+    // The parent meters from here: it must learn of it before the work, not after it. The end of the document
+    // before goes with it.
     out.flush()?;
     let input = match order.inline.take() {
         Some(bytes) => Ok(Input::from_bytes(bytes)),
@@ -58,13 +60,12 @@ fn serve_one(mut order: Order, files: &mut VecDeque<File>, out: &mut Frames<impl
             .ok_or_else(|| Error::bug(format!("order {index} has neither bytes nor a file")))
             .and_then(Input::from_file),
     };
-    let mut sink = Framed { index, out, failed: None };
+    let mut sink = Framed { index, out, pages: 0, failed: None };
     let result = input.and_then(|mut input| contained(&mut input, &order, &mut sink));
     if let Some(error) = sink.failed {
         return Err(error);
     }
-    out.put(&FromChild::End { index, result: result.as_ref().map_err(ErrorNote::from).copied() })?;
-    out.flush()
+    out.put(&FromChild::End { index, result: result.as_ref().map_err(ErrorNote::from).copied() })
 }
 
 /// Reads, and turns a panic into an error.
@@ -84,16 +85,18 @@ fn contained(input: &mut Input, order: &Order, sink: &mut dyn Sink) -> Result<()
 struct Framed<'a, W: Write> {
     index: u64,
     out: &'a mut Frames<W>,
+    pages: u32,
     /// Why the parent could not be reached: no reader may take that for a fault of the document.
     failed: Option<Error>,
 }
 
 impl<W: Write> Framed<'_, W> {
     fn send(&mut self, found: Found) -> Result<()> {
-        // Pages are what the parent counts as progress.
-        let shown = matches!(found, Found::Page(_));
+        self.pages += u32::from(matches!(found, Found::Page(_)));
+        let page_of_several = self.pages > 1 && matches!(found, Found::Page(_));
         self.out.put(&FromChild::Found { index: self.index, found })?;
-        if shown { self.out.flush() } else { Ok(()) }
+        // Pages are what the parent counts as progress; a single one goes out with the end of the document.
+        if page_of_several { self.out.flush() } else { Ok(()) }
     }
 }
 

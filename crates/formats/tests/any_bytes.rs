@@ -1,4 +1,5 @@
 //! No reader panics, whatever the bytes: random ones, and valid files with damage.
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary")]
 
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! Every file of the shared corpora, hostile ones included, ends with a result: no panic, no endless loop, no
 //! stack overflow, and every declared member accounted for. Runs in this process, without the sandbox that
 //! contains all of this in production. Skipped, visibly, where the corpora are absent.
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of a test binary")]
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -28,6 +28,11 @@ pub static ALL: &[&dyn Format] = &[
 
 pub(crate) use pdf::warm_up;
 
+/// The reader of a media type.
+pub(crate) fn of_media_type(media_type: &str) -> Option<&'static dyn Format> {
+    ALL.iter().copied().find(|format| format.media_types().contains(&media_type))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 //! Built only with the feature `probe`, never for users.
 //!
 //! A file whose first line is `DOCMILL-PROBE:<deed>` makes the reader do the deed. Deeds that try something
-//! (`open:`, `write:`, `connect:`, `udp:`, `unix:`, `exec:`, `kill:`, `ptrace:`, `fork`) give a page saying
-//! `allowed` or `denied: <error>`; the others do not return. Further lines are pages of ordinary text.
+//! (`open:`, `write:`, `connect:`, `udp:`, `unix:`, `exec:`, `kill:`, `ptrace:`, `fork`, `thread`) give a page
+//! saying `allowed` or `denied: <error>`, `pid` gives the process id; the others do not return. Further lines are pages of ordinary text.
 #![expect(unsafe_code, reason = "crashing and forking cannot be asked for in safe code")]
 
 use std::hint::black_box;
@@ -63,7 +63,10 @@ fn do_it(deed: &str, sink: &mut dyn Sink) -> Result<String> {
             std::thread::park();
         },
         "oom" => eat_memory(),
-        "segfault" => write_to_nowhere(),
+        "segfault" => {
+            write_to_nowhere();
+            Ok(())
+        }
         "abort" => std::process::abort(),
         "stack" => Err(io::Error::other(format!("came back from {}", recurse(1)))),
         "panic" => {
@@ -96,6 +99,8 @@ fn do_it(deed: &str, sink: &mut dyn Sink) -> Result<String> {
             object,
         ),
         "fork" => fork(),
+        "thread" => std::thread::Builder::new().spawn(|| {}).map(|thread| drop(thread.join())),
+        "pid" => return Ok(std::process::id().to_string()),
         other => return Err(Error::corrupt(format!("probe knows no deed `{other}`"))),
     };
     Ok(tried.map_or_else(|e| format!("denied: {e}"), |()| "allowed".into()))
@@ -108,10 +113,9 @@ fn eat_memory() -> io::Result<()> {
     }
 }
 
-fn write_to_nowhere() -> io::Result<()> {
+fn write_to_nowhere() {
     // SAFETY: none; this must crash. The write is volatile so that it is really done.
     unsafe { std::ptr::without_provenance_mut::<u8>(black_box(8)).write_volatile(1) };
-    Ok(())
 }
 
 #[expect(unconditional_recursion, reason = "that is the deed")]

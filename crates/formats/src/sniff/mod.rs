@@ -15,6 +15,10 @@ use crate::format::{Claim, Confidence, Format};
 use crate::input::Input;
 use crate::kinds;
 use crate::shared::charset::Charset;
+use crate::shared::zip;
+
+/// What nobody knows.
+const UNKNOWN: &str = "application/octet-stream";
 
 /// How much of a file is looked at.
 const HEAD_BYTES: u64 = 16 << 10;
@@ -64,11 +68,18 @@ pub fn sniff(input: &mut Input, name: &str) -> Result<Sniffed> {
         });
     }
     if let Some(media_type) = unread::media_type(&head) {
+        if media_type == UNKNOWN && zip::Directory::find(input).is_ok() {
+            // The last volume of a set, or an archive behind something else: only its end tells.
+            return Ok(Sniffed {
+                media_type: zip::MEDIA_TYPE.into(),
+                format: kinds::of_media_type(zip::MEDIA_TYPE),
+            });
+        }
         return Ok(Sniffed { media_type, format: None });
     }
     Ok(match claim {
         Some((format, claim)) => Sniffed { media_type: claim.media_type.into(), format: Some(format) },
-        None => Sniffed { media_type: "application/octet-stream".into(), format: None },
+        None => Sniffed { media_type: UNKNOWN.into(), format: None },
     })
 }
 
@@ -91,7 +102,7 @@ pub fn media_type_of_name(name: &str) -> &'static str {
     unread::OF_EXTENSION
         .iter()
         .find(|(known, _)| *known == extension)
-        .map_or("application/octet-stream", |(_, media_type)| media_type)
+        .map_or(UNKNOWN, |(_, media_type)| media_type)
 }
 
 fn extension(name: &str) -> String {

@@ -5,7 +5,7 @@ use crate::tests_support::fixture;
 
 fn kind(name: &str, bytes: &[u8]) -> (String, Option<&'static str>) {
     let found = sniff(&mut Input::from_bytes(bytes.to_vec()), name).unwrap();
-    (found.media_type.into_owned(), found.format.map(|f| f.name()))
+    (found.media_type.into_owned(), found.format.map(Format::name))
 }
 
 /// A ZIP file of stored, empty members with these names; `mimetype` gets content.

@@ -16,6 +16,7 @@ fn visible_text_is_kept_and_the_rest_is_not() {
         ("&lt;&amp;&auml;&#8364;&nbsp;x", "<&ä€\u{a0}x\n"),
         ("<table><tr><td>a<td><p>b</p><td>c<tr><td><td>d</table>", "a\tb\tc\n\td\n"),
         ("<ul><li>a<li>b</ul>c", "a\nb\n\nc\n"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul>d", "a\nb\nc\n\nd\n"),
         ("<!-- no -->yes", "yes\n"),
         ("<img alt='a picture'>", "a picture\n"),
         ("<title>no</title><body>yes", "yes\n"),

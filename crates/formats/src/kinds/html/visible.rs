@@ -112,6 +112,8 @@ struct State {
     unseen: Option<(String, u32)>,
     in_title: bool,
     preformatted: u32,
+    /// Lists that are open around the text.
+    lists: u32,
     gap: Gap,
     /// Whether any text has come out yet; `text` is emptied between pieces.
     begun: bool,
@@ -229,6 +231,10 @@ impl State {
                 self.separate_block(name);
                 self.preformatted += 1;
             }
+            "ul" | "ol" => {
+                self.separate_block(name);
+                self.lists += 1;
+            }
             _ => self.separate_block(name),
         }
     }
@@ -237,6 +243,10 @@ impl State {
         match name {
             "title" => self.in_title = false,
             "td" | "th" => {}
+            "ul" | "ol" => {
+                self.lists = self.lists.saturating_sub(1);
+                self.separate_block(name);
+            }
             "pre" | "textarea" | "listing" | "xmp" => {
                 self.preformatted = self.preformatted.saturating_sub(1);
                 self.separate_block(name);
@@ -246,7 +256,8 @@ impl State {
     }
 
     fn separate_block(&mut self, name: &str) {
-        if PARAGRAPHS.contains(&name) {
+        let inner_list = matches!(name, "ul" | "ol") && self.lists > 0;
+        if PARAGRAPHS.contains(&name) && !inner_list {
             self.separate(Gap::Paragraph);
         } else if BLOCKS.contains(&name) {
             self.separate(Gap::Line);

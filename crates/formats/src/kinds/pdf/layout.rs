@@ -12,8 +12,15 @@ const SAME_LINE: f64 = 0.45;
 /// A gap of this part of the height is a space; typefaces have it at a quarter to a third.
 const SPACE: f64 = 0.16;
 
-/// Lines further apart than this many heights have an empty line between them.
-const PARAGRAPH: f64 = 2.2;
+/// Lines this much further apart than lines of the page usually are have an empty line between them.
+const PARAGRAPH: f64 = 1.5;
+
+/// Letters below this part of a line's height, beside it and a little above or below its baseline, are its
+/// indices: up to this part of the height above…
+const INDEX_SIZE: f64 = 0.85;
+const INDEX_ABOVE: f64 = 0.75;
+/// …and up to this part below.
+const INDEX_BELOW: f64 = 0.4;
 
 /// The same letter drawn again within this part of its height makes bold letters out of plain ones.
 const SAME_PLACE: f64 = 0.12;
@@ -31,6 +38,15 @@ struct Line {
     base: f64,
     size: f64,
     glyphs: Vec<Placed>,
+}
+
+impl Line {
+    /// From where to where the line goes.
+    fn extent(&self) -> (f64, f64) {
+        let from = self.glyphs.iter().map(|g| g.from).fold(f64::INFINITY, f64::min);
+        let to = self.glyphs.iter().map(|g| g.to).fold(f64::NEG_INFINITY, f64::max);
+        (from, to)
+    }
 }
 
 /// The text of a page.
@@ -77,29 +93,67 @@ fn lines(placed: Vec<Placed>) -> Vec<Line> {
             _ => lines.push(Line { base: glyph.base, size: glyph.size, glyphs: vec![glyph] }),
         }
     }
+    let mut lines = take_in_indices(lines);
     for line in &mut lines {
         line.glyphs.sort_by(|a, b| a.from.total_cmp(&b.from));
     }
     lines
 }
 
+/// Moves raised and lowered indices from lines of their own to the lines they belong to.
+fn take_in_indices(mut lines: Vec<Line>) -> Vec<Line> {
+    for at in 0..lines.len() {
+        for neighbour in [at.checked_sub(1), Some(at + 1)].into_iter().flatten() {
+            let Some(line) = lines.get(neighbour) else { continue };
+            let (base, size) = (line.base, line.size);
+            if lines[at].size > INDEX_SIZE * size {
+                continue;
+            }
+            let offset = lines[at].base - base;
+            if offset < -INDEX_ABOVE * size || offset > INDEX_BELOW * size {
+                continue;
+            }
+            let (from, to) = line.extent();
+            let beside = |glyph: &Placed| glyph.from >= from - size && glyph.to <= to + size;
+            if lines[at].glyphs.iter().all(beside) {
+                let indices = std::mem::take(&mut lines[at].glyphs);
+                lines[neighbour].glyphs.extend(indices);
+                break;
+            }
+        }
+    }
+    lines.retain(|line| !line.glyphs.is_empty());
+    lines
+}
+
 fn write_lines(lines: Vec<Line>, out: &mut String) {
-    let mut previous: Option<(f64, f64)> = None;
+    let usual = usual_distance(&lines);
+    let mut previous: Option<f64> = None;
     for line in lines {
         let text = line_text(&line.glyphs);
         if text.is_empty() {
             continue;
         }
         if !out.is_empty()
-            && let Some((base, size)) = previous
-            && line.base - base > PARAGRAPH * size.max(line.size)
+            && let Some(base) = previous
+            && line.base - base > PARAGRAPH * usual
         {
             out.push('\n');
         }
-        previous = Some((line.base, line.size));
+        previous = Some(line.base);
         out.push_str(&text);
         out.push('\n');
     }
+}
+
+/// The median distance between lines; double-spaced pages have a large one.
+fn usual_distance(lines: &[Line]) -> f64 {
+    let mut distances: Vec<f64> = lines.windows(2).map(|pair| pair[1].base - pair[0].base).collect();
+    distances.sort_by(f64::total_cmp);
+    let median = distances.get(distances.len() / 2).copied().unwrap_or(0.0);
+    let largest = lines.iter().map(|line| line.size).fold(0.0, f64::max);
+    // With few lines the median may be a paragraph's distance itself.
+    if distances.len() < 4 { median.min(1.5 * largest) } else { median }
 }
 
 fn line_text(glyphs: &[Placed]) -> String {
@@ -175,7 +229,7 @@ mod tests {
 
     #[test]
     fn superscript_stays_on_its_line() {
-        let mut raised = word("2", 10.0, 9.0);
+        let mut raised = word("2", 10.0, 6.0);
         raised[0].size = 6.0;
         assert_eq!(laid_out(vec![word("mc", 0.0, 12.0), raised]), "mc2\n");
     }

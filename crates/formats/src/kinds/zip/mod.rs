@@ -43,7 +43,7 @@ impl Format for Zip {
             Err(e) => return Err(e),
         };
         match survey(input, &directory) {
-            Ok(survey) => unpacking.unpack(input, &directory, survey),
+            Ok(survey) => unpacking.unpack(input, &directory, &survey),
             Err(e) if e.kind() == ErrorKind::Corrupt => unpacking.recover(input, &e),
             Err(e) => Err(e),
         }
@@ -80,7 +80,7 @@ struct Unpacking<'a> {
 
 impl Unpacking<'_> {
     /// Unpacks by the directory.
-    fn unpack(mut self, input: &mut Input, directory: &Directory, survey: Survey) -> Result<()> {
+    fn unpack(mut self, input: &mut Input, directory: &Directory, survey: &Survey) -> Result<()> {
         if self.want.metadata {
             self.sink.meta("comment", &survey.names.decode(&directory.comment))?;
         }

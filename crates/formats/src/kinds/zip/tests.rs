@@ -52,6 +52,8 @@ fn every_member_is_accounted_for() {
     };
     let cases = [
         ("zip/methods.zip", Some(5), whole.to_vec()),
+        ("zip/more-methods.zip", Some(3), vec!["0 deflate64.txt: 460", "1 zstd.txt: 460", "2 xz.txt: 460"]),
+        ("zip/last-volume.zip", Some(5), with(2, "2 bzip2.txt: unreadable")),
         ("zip/bad-checksum.zip", Some(5), with(0, "0 folder/stored.txt: corrupt")),
         ("zip/encrypted-member.zip", Some(5), with(1, "1 deflated.txt: encrypted")),
         ("zip/unknown-method.zip", Some(5), with(1, "1 deflated.txt: unsupported_format")),
