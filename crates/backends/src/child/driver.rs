@@ -1,0 +1,317 @@
+//! The life of one child, as its parent sees it: started, ready, one frame after the other, idle, ended.
+//!
+//! One task per child owns its process and its socket. Whatever happens to the task (return, panic, a
+//! runtime that stops), the process dies with it and its turn is given back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::ports::blobs::Content;
+use docmill_core::ports::reader::Finding;
+use docmill_core::wire::{Found, FromChild, Layer};
+use docmill_core::{Error, Result};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::fault::Fault;
+use super::frame::{Frame, Settled, Step};
+use super::frame_io::{FrameSocket, descriptor};
+use super::meter::{Meter, Verdict};
+use super::pool::Shared;
+use super::proc;
+use super::queue::{Batch, is_inline};
+use super::settings::Sandbox;
+use super::spawn::Process;
+use super::turn::{Alive, Turn, Work};
+
+/// How often a child at work is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// A running, ready child.
+pub(super) struct Driver {
+    shared: Arc<Shared>,
+    process: Process,
+    socket: FrameSocket,
+    stop: watch::Receiver<bool>,
+    tick: Interval,
+    meter: Meter,
+    served: u64,
+    next_index: u64,
+}
+
+/// Starts a child for some work, then serves its tenant until the child is no longer wanted.
+pub(super) async fn drive(_alive: Alive, shared: Arc<Shared>, work: Work) {
+    let Work { mut batch, mut turn } = work;
+    let (tenant, memory_bytes) = (batch.tenant, batch.memory_bytes);
+    let mut driver = match Driver::start(&shared, memory_bytes).await {
+        Ok((driver, _)) => driver,
+        Err(error) => {
+            tracing::error!(error = %error.chain(), "no child process for reading documents");
+            for ticket in batch.tickets {
+                ticket.finish(Vec::new(), Err(again(&error)));
+            }
+            return;
+        }
+    };
+    shared.top_up(&mut batch);
+    loop {
+        let keep = driver.serve(batch, &mut turn).await;
+        if !keep || driver.served >= shared.settings.recycle_after {
+            break;
+        }
+        let offers = shared.stand_by(tenant, memory_bytes, turn);
+        let Some(next) = driver.wait_for_work(offers).await else {
+            driver.end().await;
+            return;
+        };
+        Work { batch, turn } = next;
+    }
+    driver.end().await;
+}
+
+fn again(error: &Error) -> Error {
+    let copy = Error::new(error.kind(), error.chain());
+    match error.hint() {
+        Some(hint) => copy.with_hint(hint),
+        None => copy,
+    }
+}
+
+impl Driver {
+    /// Starts a child and waits until its sandbox is up.
+    pub(super) async fn start(shared: &Arc<Shared>, memory_bytes: u64) -> Result<(Self, Vec<Layer>)> {
+        let mut process = shared.spawner.spawn(memory_bytes).await?;
+        let unusable = |e| Error::unavailable("cannot speak to a new child process").with_source(e);
+        let mut socket = process.take_socket().and_then(FrameSocket::new).map_err(unusable)?;
+        let mut stop = shared.stop.subscribe();
+        let ready = tokio::select! {
+            said = tokio::time::timeout(shared.settings.ready_within, socket.receive()) => said,
+            _ = stop.wait_for(|stopped| *stopped) => return Err(shutting_down()),
+        };
+        let layers = match ready {
+            Ok(Ok(Some(FromChild::Ready { layers }))) => layers,
+            Ok(Ok(None)) => {
+                let death = process.end().await;
+                let why = death.last_line().unwrap_or_default();
+                return Err(Error::unavailable(format!("a new child process {}: {why}", death.how())));
+            }
+            Ok(Ok(Some(_))) => return Err(Error::bug("a new child process did not say that it is ready")),
+            Ok(Err(e)) => return Err(unusable(e)),
+            Err(_) => {
+                let seconds = shared.settings.ready_within.as_secs();
+                return Err(Error::unavailable(format!(
+                    "a new child process was not ready within {seconds} s"
+                )));
+            }
+        };
+        if shared.settings.sandbox == Sandbox::Required {
+            require(&layers)?;
+        }
+        let mut tick = tokio::time::interval(LOOK_EVERY);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let driver = Self {
+            shared: Arc::clone(shared),
+            process,
+            socket,
+            stop,
+            tick,
+            meter: Meter::default(),
+            served: 0,
+            next_index: 0,
+        };
+        Ok((driver, layers))
+    }
+
+    /// Ends the child.
+    pub(super) async fn end(mut self) {
+        self.process.end().await;
+    }
+
+    /// Works through one frame. Returns whether the child can be used again.
+    async fn serve(&mut self, batch: Batch, turn: &mut Turn) -> bool {
+        let fresh = self.served == 0;
+        let reusable = !batch.alone;
+        let count = batch.tickets.len() as u64;
+        let held_max = self.shared.settings.framed_output_bytes;
+        let mut frame = Frame::new(batch.tickets, self.next_index, fresh, held_max);
+        self.served += count;
+        self.next_index += count;
+        let outcome = match self.send(&mut frame).await {
+            Ok(()) => self.converse(&mut frame, turn).await,
+            Err(fault) => Err(fault),
+        };
+        self.process.listen();
+        let Err(fault) = outcome else {
+            return reusable && !frame.was_taken_back() && !turn.is_detached();
+        };
+        let death = self.process.end().await;
+        let fault = match fault {
+            Fault::Died(None) => Fault::Died(Some(death)),
+            other => other,
+        };
+        let Settled { again, ended } = frame.settle(fault);
+        for (ticket, held, error) in ended {
+            ticket.finish(held, Err(error));
+        }
+        self.shared.put_back(again);
+        false
+    }
+
+    /// Sends the orders. A document that cannot be opened ends here, and no child is harmed.
+    async fn send(&mut self, frame: &mut Frame) -> Result<(), Fault> {
+        let settings = &self.shared.settings;
+        let large = frame.first().filter(|ticket| !is_inline(&ticket.job.content, settings));
+        let file = match large.map(|ticket| descriptor(&ticket.job.content)).transpose() {
+            Ok(file) => file,
+            Err(error) => {
+                frame.refuse_first(error);
+                return Ok(());
+            }
+        };
+        let orders = frame.orders(|ticket| match &ticket.job.content {
+            Content::Inline(bytes) if file.is_none() => Some(bytes.to_vec()),
+            _ => None,
+        });
+        let sending = self.socket.send(&orders, file.as_ref());
+        match tokio::time::timeout(settings.ready_within, sending).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Fault::Died(None)),
+            Err(_) => Err(Fault::breach("it did not take its orders")),
+        }
+    }
+
+    /// Listens until every document of the frame has ended.
+    async fn converse(&mut self, frame: &mut Frame, turn: &mut Turn) -> Result<(), Fault> {
+        let mut begun_at = Duration::ZERO;
+        while !frame.is_done() {
+            let heard = tokio::select! {
+                biased;
+                _ = self.stop.wait_for(|stopped| *stopped) => return Err(Fault::Stopped),
+                _ = self.tick.tick() => None,
+                heard = self.socket.receive() => Some(heard),
+            };
+            let step = match heard {
+                None => {
+                    self.look(frame, begun_at, turn)?;
+                    continue;
+                }
+                Some(Ok(Some(message))) => frame.hear(message)?,
+                Some(Ok(None)) => return Err(Fault::Died(None)),
+                Some(Err(error)) => return Err(Fault::Breach(error.to_string())),
+            };
+            match step {
+                Step::Began => {
+                    begun_at = self.shared.clock.monotonic();
+                    self.meter.progress();
+                }
+                Step::Held(progress) => {
+                    if progress {
+                        self.meter.progress();
+                    }
+                }
+                Step::Forward(found, progress) => {
+                    if progress {
+                        self.meter.progress();
+                    }
+                    self.forward(found, frame, turn).await?;
+                }
+                Step::Ended => self.meter.progress(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands a finding of a lone document on, at the pace of its receiver. The waiting is not held against
+    /// the document, and while it lasts others may have this child's place at work.
+    async fn forward(&mut self, found: Found, frame: &Frame, turn: &mut Turn) -> Result<(), Fault> {
+        let Some(sink) = frame.sink() else { return Err(Fault::Cancelled) };
+        let finding = match sink.try_send(Finding::Found(found)) {
+            Ok(()) => return Ok(()),
+            Err(mpsc::error::TrySendError::Closed(_)) => return Err(Fault::Cancelled),
+            Err(mpsc::error::TrySendError::Full(finding)) => finding,
+        };
+        let since = self.shared.clock.monotonic();
+        let sending = sink.send(finding);
+        tokio::pin!(sending);
+        let sent = loop {
+            tokio::select! {
+                sent = &mut sending => break sent,
+                _ = self.stop.wait_for(|stopped| *stopped) => return Err(Fault::Stopped),
+                _ = self.tick.tick() => {
+                    let waited = self.shared.clock.monotonic().saturating_sub(since);
+                    if waited > self.shared.settings.slow_after && self.shared.has_waiting() {
+                        turn.detach();
+                    }
+                }
+            }
+        };
+        self.meter.progress();
+        sent.map_err(|_closed| Fault::Cancelled)
+    }
+
+    /// The regular look at a child at work: does anyone still wait, does it get on, does it hold up others?
+    fn look(&mut self, frame: &mut Frame, begun_at: Duration, turn: &mut Turn) -> Result<(), Fault> {
+        self.process.listen();
+        let now = self.shared.clock.monotonic();
+        let Some(ticket) = frame.current().or_else(|| frame.first()) else { return Ok(()) };
+        if ticket.sink.is_closed() && frame.current().is_some() {
+            return Err(Fault::Cancelled);
+        }
+        match proc::usage(self.process.pid()) {
+            Ok(usage) => match self.meter.sample(now, usage, &ticket.job.allowance, &ticket.job.name) {
+                Some(Verdict::Timeout(error)) => return Err(Fault::OwnTime(error)),
+                Some(Verdict::Memory) => return Err(Fault::Memory),
+                None => {}
+            },
+            // It is dying; the socket will say so.
+            Err(error) => tracing::debug!(pid = self.process.pid(), %error, "usage of a child is not known"),
+        }
+        let slow =
+            frame.current().is_some() && now.saturating_sub(begun_at) > self.shared.settings.slow_after;
+        if slow && !turn.is_detached() && (frame.holds_up_others() || self.shared.has_waiting()) {
+            let neighbours = if frame.holds_up_others() { frame.take_back() } else { Vec::new() };
+            if turn.detach() {
+                self.process.demote();
+            }
+            self.shared.put_back(neighbours);
+        }
+        Ok(())
+    }
+
+    /// Waits for the next frame, the end of patience, or the end of the child.
+    async fn wait_for_work(&mut self, mut offers: oneshot::Receiver<Work>) -> Option<Work> {
+        let alive = tokio::select! {
+            biased;
+            offer = &mut offers => return offer.ok(),
+            () = tokio::time::sleep(self.shared.settings.idle_after) => true,
+            _ = self.stop.wait_for(|stopped| *stopped) => false,
+            // An idle child has nothing to say, so this is its end.
+            _ = self.socket.receive() => false,
+        };
+        offers.close();
+        // An offer may have been made at the same moment.
+        let work = offers.try_recv().ok()?;
+        if alive {
+            return Some(work);
+        }
+        self.shared.put_back(work.batch.tickets);
+        None
+    }
+}
+
+fn require(layers: &[Layer]) -> Result<()> {
+    for name in ["landlock", "seccomp"] {
+        let layer = layers.iter().find(|layer| layer.name == name);
+        if !layer.is_some_and(|layer| layer.active) {
+            let why = layer.map_or("not reported", |layer| layer.detail.as_str());
+            return Err(Error::missing_dependency(format!("sandbox layer `{name}` does not hold: {why}"))
+                .with_hint("set `sandbox = \"best_effort\"` to read documents without it"));
+        }
+    }
+    Ok(())
+}
+
+/// The error of everything that comes too late.
+pub(super) fn shutting_down() -> Error {
+    Error::shutting_down("docmill is shutting down")
+}

@@ -1,0 +1,138 @@
+//! What a child may put out for one document, counted here because the child is not trusted to count.
+//!
+//! The readers inside stop at the same limits by themselves and say so politely; this is the wall behind
+//! them. It therefore stands a little further out: a partial result with its reason beats a killed child.
+
+use docmill_core::wire::{Found, ReadLimits};
+use docmill_core::{Error, Result};
+
+/// How far behind the readers' own limits the wall stands.
+const SLACK_BYTES: u64 = 1 << 20;
+const SLACK_ITEMS: u64 = 16;
+
+/// Metadata and warnings together; no honest file says that much about itself.
+const MAX_REMARK_BYTES: u64 = 16 << 20;
+
+/// One member's path.
+const MAX_PATH_BYTES: usize = 64 << 10;
+
+/// Counts the output of one document.
+#[derive(Debug)]
+pub(super) struct OutputCount {
+    limits: ReadLimits,
+    pages: u64,
+    members: u64,
+    text_bytes: u64,
+    member_bytes: u64,
+    remark_bytes: u64,
+}
+
+impl OutputCount {
+    pub(super) fn new(limits: ReadLimits) -> Self {
+        Self { limits, pages: 0, members: 0, text_bytes: 0, member_bytes: 0, remark_bytes: 0 }
+    }
+
+    /// Counts one finding; an error ends the document.
+    pub(super) fn add(&mut self, found: &Found) -> Result<()> {
+        match found {
+            Found::Page(page) => {
+                self.pages += 1;
+                self.text_bytes += (page.text.len() + page.reason.len()) as u64;
+            }
+            Found::ChildChunk(chunk) => self.member_bytes += chunk.len() as u64,
+            Found::ChildBegin { path, .. } | Found::ChildListed { path, .. } => self.add_member(path)?,
+            Found::ChildFailed { path, error, .. } => {
+                self.add_member(path)?;
+                self.remark_bytes += error.message.len() as u64;
+            }
+            Found::Meta { key, value } => self.remark_bytes += (key.len() + value.len()) as u64,
+            Found::Warn(problem) => self.remark_bytes += problem.message.len() as u64,
+            Found::Kind(kind) => self.remark_bytes += kind.media_type.len() as u64,
+            Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd => self.remark_bytes += 1,
+        }
+        self.check()
+    }
+
+    fn add_member(&mut self, path: &str) -> Result<()> {
+        self.members += 1;
+        within("path of a member", path.len() as u64, MAX_PATH_BYTES as u64, "bytes", None)
+    }
+
+    fn check(&self) -> Result<()> {
+        let limits = &self.limits;
+        let pages = u64::from(limits.max_pages).saturating_add(SLACK_ITEMS);
+        within("document", self.pages, pages, "pages", Some("limits.max_pages"))?;
+        let members = limits.max_entries.saturating_add(SLACK_ITEMS);
+        within("container", self.members, members, "entries", Some("limits.max_entries"))?;
+        let text = limits.max_text_bytes.saturating_add(SLACK_BYTES);
+        within("text", self.text_bytes, text, "bytes", Some("limits.max_text_bytes"))?;
+        let unpacked = limits.max_unpacked_bytes.saturating_add(SLACK_BYTES);
+        within(
+            "container",
+            self.member_bytes,
+            unpacked,
+            "unpacked bytes",
+            Some("limits.max_container_bytes"),
+        )?;
+        within("metadata", self.remark_bytes, MAX_REMARK_BYTES, "bytes", None)
+    }
+}
+
+fn within(what: &str, value: u64, limit: u64, unit: &str, setting: Option<&str>) -> Result<()> {
+    if value <= limit {
+        return Ok(());
+    }
+    let error = Error::limit_exceeded(format!("{what} has more than the limit of {limit} {unit}"));
+    Err(match setting {
+        Some(setting) => error.with_hint(format!("raise `{setting}`")),
+        None => error,
+    })
+}
+
+/// How many bytes a finding takes in memory, roughly.
+pub(super) fn weight(found: &Found) -> u64 {
+    let held = match found {
+        Found::Page(page) => page.text.len() + page.reason.len(),
+        Found::ChildChunk(chunk) => chunk.len(),
+        Found::ChildBegin { path, .. } | Found::ChildListed { path, .. } => path.len(),
+        Found::ChildFailed { path, error, .. } => path.len() + error.message.len(),
+        Found::Meta { key, value } => key.len() + value.len(),
+        Found::Warn(problem) => problem.message.len(),
+        Found::Kind(_) | Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd => 0,
+    };
+    (held + size_of::<Found>()) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::limits::Limits;
+
+    use super::*;
+
+    #[test]
+    fn members_beyond_the_limit_are_refused_with_the_setting() {
+        let mut count = OutputCount::new(ReadLimits { max_entries: 1, ..Limits::default().for_reader() });
+        let member = Found::ChildBegin { position: 0, path: "a".into(), bytes: None };
+        for _ in 0..=SLACK_ITEMS {
+            count.add(&member).unwrap();
+        }
+        let error = count.add(&member).unwrap_err();
+        assert_eq!(error.hint(), Some("raise `limits.max_entries`"));
+    }
+
+    #[test]
+    fn member_bytes_beyond_the_limit_are_refused() {
+        let mut count =
+            OutputCount::new(ReadLimits { max_unpacked_bytes: 10, ..Limits::default().for_reader() });
+        count.add(&Found::ChildChunk(vec![0; 10])).unwrap();
+        assert!(count.add(&Found::ChildChunk(vec![0; SLACK_BYTES as usize + 1])).is_err());
+    }
+
+    #[test]
+    fn endless_metadata_is_refused() {
+        let mut count = OutputCount::new(Limits::default().for_reader());
+        let meta = Found::Meta { key: "k".into(), value: "v".repeat(1 << 20) };
+        let refused = (0..20).find_map(|_| count.add(&meta).err());
+        assert!(refused.unwrap().message().contains("metadata"));
+    }
+}
