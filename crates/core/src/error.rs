@@ -203,8 +203,8 @@ pub struct ErrorNote {
     pub kind: ErrorKind,
     /// In words, with all causes.
     pub message: String,
-    /// The way out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The way out. Never skipped: the wire format has no field names by which to notice.
+    #[serde(default)]
     pub hint: Option<String>,
 }
 

@@ -110,8 +110,8 @@ pub struct Problem {
     pub kind: ErrorKind,
     /// Names the thing, the value, the limit and the way out.
     pub message: String,
-    /// The page, where it concerns one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The page, where it concerns one. Never skipped: the wire format has no field names by which to notice.
+    #[serde(default)]
     pub page: Option<u32>,
 }
 

@@ -254,6 +254,21 @@ mod tests {
     }
 
     #[test]
+    fn errors_and_problems_without_hint_or_page_round_trip() {
+        let note = ErrorNote::from(&Error::corrupt("broken"));
+        let problem = Problem::new(crate::ErrorKind::Corrupt, "page is broken");
+        for sent in [
+            FromChild::End { index: 1, result: Err(note) },
+            FromChild::Found { index: 1, found: Found::Warn(problem) },
+        ] {
+            let mut bytes = Vec::new();
+            encode(&sent, &mut bytes).unwrap();
+            let got: FromChild = decode(&bytes[4..]).unwrap();
+            assert_eq!(format!("{got:?}"), format!("{sent:?}"));
+        }
+    }
+
+    #[test]
     fn frame_with_a_lying_length_is_refused_before_memory_is_taken() {
         let mut body = Vec::new();
         let error = read_frame(&mut [0xff, 0xff, 0xff, 0xff].as_slice(), &mut body).unwrap_err();
