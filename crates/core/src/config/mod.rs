@@ -1,5 +1,20 @@
-//! Settings as the rest of docmill uses them: validated, with nothing optional left that has a default.
+//! Everything that can be set, from what somebody wrote to what code receives.
+//!
+//! `keys` is the one table of settings: their names, what may be written and what they mean. `options` holds
+//! values as they were written, each with where it stood, and turns them into `settings`. `value` reads and
+//! writes sizes and durations; `reference` prints the table as a page.
+//!
+//! Nothing here reads a file or the environment: `docmill::config` does.
 
+mod check;
+mod keys;
+mod options;
+mod reference;
 mod settings;
+mod value;
 
+pub use keys::{KEYS, Key, nearest};
+pub use options::{ConfigProblem, Options, Raw, Schemes, Written, WrittenAt, resolve};
+pub use reference::reference;
 pub use settings::{EngineSettings, KindSettings, SandboxMode, SandboxSettings, Settings};
+pub use value::{bytes_text, duration_text, parse_bytes, parse_duration};

@@ -1,0 +1,170 @@
+//! What must hold between settings that are fine one by one.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::options::Schemes;
+use super::settings::Settings;
+use super::value::{bytes_text, duration_text};
+use crate::limits::MIB;
+
+/// A path, what is wrong with it, and what to write instead.
+type Finding = (String, String, Option<String>);
+
+/// A child needs this much to start at all.
+const LEAST_MEMORY: u64 = 64 * MIB;
+
+/// Everything that is wrong.
+pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    scheme(&mut found, "store.url", &settings.store_url, schemes.store);
+    scheme(&mut found, "blobs.url", &settings.blobs_url, schemes.blobs);
+    if settings.data.as_os_str().is_empty() {
+        add(&mut found, "data", "is empty", "name a directory");
+    }
+    if settings.tenant.is_empty() || settings.tenant.chars().any(char::is_control) {
+        add(&mut found, "tenant", "must have a name without control characters", "leave it out for `local`");
+    }
+    if settings.listen.parse::<SocketAddr>().is_err() {
+        let message = format!("`{}` is not an address and a port", settings.listen);
+        add(&mut found, "listen", &message, "write for instance `127.0.0.1:8420`");
+    }
+    engine(&mut found, settings);
+    sandbox(&mut found, settings);
+    limits(&mut found, settings);
+    found
+}
+
+fn engine(found: &mut Vec<Finding>, settings: &Settings) {
+    let engine = &settings.engine;
+    for (path, value) in [
+        ("engine.slots", u64::from(engine.slots)),
+        ("engine.slots_large", u64::from(engine.slots_large)),
+        ("engine.claim_max", engine.claim_max as u64),
+        ("engine.pages_per_part", u64::from(engine.pages_per_part)),
+    ] {
+        if value == 0 {
+            add(found, path, "must be at least 1", "leave it out for the default");
+        }
+    }
+    for (path, value) in [
+        ("engine.lease", engine.lease),
+        ("engine.renew_every", engine.renew_every),
+        ("engine.sweep_every", engine.sweep_every),
+        ("engine.stall_limit", engine.stall_limit),
+    ] {
+        nonzero(found, path, value);
+    }
+    if engine.renew_every * 2 > engine.lease {
+        let message = format!(
+            "{} is more than half of `engine.lease` ({}): one late renewal would lose the work",
+            duration_text(engine.renew_every),
+            duration_text(engine.lease)
+        );
+        let half = duration_text(engine.lease / 4);
+        add(found, "engine.renew_every", &message, &format!("write for instance `{half}`"));
+    }
+    for (kind, limits) in &engine.per_kind {
+        if limits.concurrency == Some(0) {
+            let path = format!("kinds.{kind}.concurrency");
+            add(found, &path, "must be at least 1", "`docmill pause --kind` stops a kind");
+        }
+    }
+}
+
+fn sandbox(found: &mut Vec<Finding>, settings: &Settings) {
+    let sandbox = &settings.sandbox;
+    for (path, bytes) in
+        [("sandbox.memory", sandbox.memory_bytes), ("sandbox.memory_large", sandbox.memory_bytes_large)]
+    {
+        if bytes < LEAST_MEMORY {
+            let message = format!(
+                "{} is less than the {} that a child needs",
+                bytes_text(bytes),
+                bytes_text(LEAST_MEMORY)
+            );
+            add(found, path, &message, "leave it out for the default");
+        }
+    }
+    if sandbox.memory_bytes_large < sandbox.memory_bytes {
+        let message = format!("is less than `sandbox.memory` ({})", bytes_text(sandbox.memory_bytes));
+        add(
+            found,
+            "sandbox.memory_large",
+            &message,
+            "work that fails on small is tried again with more memory",
+        );
+    }
+    if sandbox.recycle_after == 0 {
+        add(found, "sandbox.recycle_after", "must be at least 1", "leave it out for the default");
+    }
+    nonzero(found, "sandbox.cpu_without_progress", sandbox.cpu_without_progress);
+    nonzero(found, "sandbox.wall_without_progress", sandbox.wall_without_progress);
+}
+
+fn limits(found: &mut Vec<Finding>, settings: &Settings) {
+    let limits = &settings.limits;
+    for (path, value) in [
+        ("limits.max_document_bytes", limits.max_document_bytes),
+        ("limits.max_container_bytes", limits.max_container_bytes),
+        ("limits.max_ratio", limits.max_ratio),
+        ("limits.max_entries", limits.max_entries),
+        ("limits.max_pages", u64::from(limits.max_pages)),
+        ("limits.max_text_bytes", limits.max_text_bytes),
+        ("limits.max_markup_depth", u64::from(limits.max_markup_depth)),
+    ] {
+        if value == 0 {
+            add(found, path, "must be at least 1: nothing could be read", "leave it out for the default");
+        }
+    }
+}
+
+fn nonzero(found: &mut Vec<Finding>, path: &str, value: Duration) {
+    if value.is_zero() {
+        add(found, path, "must be longer than nothing", "leave it out for the default");
+    }
+}
+
+fn scheme(found: &mut Vec<Finding>, path: &str, url: &str, known: &[&str]) {
+    let listed = || known.iter().map(|s| format!("`{s}:`")).collect::<Vec<_>>().join(", ");
+    match url.split_once(':') {
+        Some((scheme, _)) if known.contains(&scheme) => {}
+        Some((scheme, _)) => {
+            let message = format!("this build cannot open `{scheme}:`");
+            add(found, path, &message, &format!("this build has {}", listed()));
+        }
+        None => {
+            let message = format!("`{url}` is not a URL");
+            add(found, path, &message, &format!("begin with {}", listed()));
+        }
+    }
+}
+
+fn add(found: &mut Vec<Finding>, path: &str, message: &str, hint: &str) {
+    let message = match message.split_once(' ') {
+        Some((first, _)) if first == "must" || first == "is" => format!("`{path}` {message}"),
+        _ => format!("`{path}`: {message}"),
+    };
+    found.push((path.to_owned(), message, Some(hint.to_owned())));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMES: Schemes<'_> = Schemes { store: &["sqlite"], blobs: &["file"] };
+
+    #[test]
+    fn defaults_pass() {
+        assert_eq!(check(&Settings::new("/d".into()), SCHEMES), []);
+    }
+
+    #[test]
+    fn a_renewal_that_comes_too_late_is_refused() {
+        let mut settings = Settings::new("/d".into());
+        settings.engine.renew_every = Duration::from_secs(45);
+        let found = check(&settings, SCHEMES);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].1.contains("45s") && found[0].1.contains("1m"), "{found:?}");
+    }
+}
