@@ -1,0 +1,62 @@
+//! Work that would hold up the other tasks of a runtime thread goes to the blocking pool; short work does not,
+//! because the way there and back costs more than it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt as _;
+
+use bytes::Bytes;
+use docmill_core::limits::{KIB, read_capped};
+use docmill_core::ports::blobs::Content;
+use docmill_core::{Error, Result};
+
+/// Hashing or parsing so many bytes takes well below a millisecond.
+const SHORT: u64 = 128 * KIB;
+
+/// Runs `work` on `bytes` bytes where it disturbs nobody.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    bytes: u64,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    if bytes <= SHORT { work() } else { blocking(work).await }
+}
+
+/// Runs `work` on the blocking pool. A panic there is a `bug` of the caller's item, no more.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(e) if e.is_panic() => Err(Error::bug("blocking work panicked").with_source(e)),
+        Err(e) => Err(Error::shutting_down("the runtime is going down").with_source(e)),
+    }
+}
+
+/// All of `content`, at most `limit` bytes. Blocks if it is a file.
+pub(crate) fn read_content(content: &Content, limit: u64, what: &str) -> Result<Bytes> {
+    match content {
+        Content::Inline(bytes) => Ok(bytes.clone()),
+        Content::File(file, _) => read_capped(FromStart::of(file), limit, what).map(Bytes::from),
+    }
+}
+
+/// Reads a file from its start without moving its cursor, which others may share.
+pub(crate) struct FromStart<'a> {
+    file: &'a File,
+    position: u64,
+}
+
+impl<'a> FromStart<'a> {
+    /// From the first byte.
+    pub(crate) fn of(file: &'a File) -> Self {
+        Self { file, position: 0 }
+    }
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.position)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}

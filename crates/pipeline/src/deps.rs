@@ -1,0 +1,28 @@
+//! Everything the pipeline needs from outside, chosen and wired by the binary.
+
+use std::sync::Arc;
+
+use docmill_core::clock::{Clock, Entropy, IdGen};
+use docmill_core::config::Settings;
+use docmill_core::ports::{Blobs, Reader, Store, TextIndex};
+
+/// The ports and the settings. Cloning is cheap.
+#[derive(Clone)]
+pub struct Deps {
+    /// The truth.
+    pub store: Arc<dyn Store>,
+    /// Where bytes lie.
+    pub blobs: Arc<dyn Blobs>,
+    /// The sandboxed readers.
+    pub reader: Arc<dyn Reader>,
+    /// Full-text search.
+    pub index: Arc<dyn TextIndex>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where new ids come from.
+    pub ids: Arc<dyn IdGen>,
+    /// Where the jitter of retries comes from.
+    pub entropy: Arc<dyn Entropy>,
+    /// Everything that can be set.
+    pub settings: Arc<Settings>,
+}

@@ -1,0 +1,196 @@
+//! The work engine: claims tasks within its capacity, runs them, and commits what comes of it.
+//!
+//! `worker` is the main loop; `run` takes one leased task to its commit and on to the next; `heartbeat` keeps
+//! leases alive and stops work that lost its own; `sweeper` brings back what dead workers left; `shutdown`
+//! hands everything back in order. No retry is decided here: `docmill_core::disposition` does that, and `plan`
+//! says what follows.
+
+mod capacity;
+mod heartbeat;
+mod liveness;
+mod registry;
+mod run;
+mod seat;
+mod shutdown;
+mod sweeper;
+mod worker;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use docmill_core::config::EngineSettings;
+use docmill_core::id::{Epoch, TaskId, TenantId, WorkerId};
+use docmill_core::task::TaskKind;
+use docmill_core::{Error, Result};
+use tokio::sync::{Notify, watch};
+
+use crate::service::Inner;
+use crate::stages;
+use capacity::Capacity;
+use seat::Seats;
+
+/// How an engine is run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EngineOptions {
+    /// Slots of this worker.
+    pub slots: u32,
+    /// Kinds it takes; empty means all.
+    pub kinds: Vec<String>,
+    /// Only this tenant's work.
+    pub tenant: Option<TenantId>,
+    /// End by itself when nothing is left to do.
+    pub exit_when_idle: bool,
+    /// Keep the text index up to date (one process must).
+    pub follow: bool,
+    /// Remove what nothing refers to, every hour.
+    pub maintain: bool,
+}
+
+impl EngineOptions {
+    /// As configured: everything that one process alone must do.
+    pub fn new(settings: &EngineSettings) -> Self {
+        Self {
+            slots: settings.slots,
+            kinds: settings.kinds.clone(),
+            tenant: None,
+            exit_when_idle: false,
+            follow: true,
+            maintain: true,
+        }
+    }
+
+    /// The kinds it takes, checked.
+    fn task_kinds(&self) -> Result<Vec<TaskKind>> {
+        let all: Vec<TaskKind> = stages::ALL.iter().map(|handler| handler.kind()).collect();
+        if self.kinds.is_empty() {
+            return Ok(all);
+        }
+        self.kinds.iter().map(|name| known_kind(name)).collect()
+    }
+}
+
+/// The kind of that name; `invalid_request` with all names if there is none.
+pub(crate) fn known_kind(name: &str) -> Result<TaskKind> {
+    let kinds = stages::ALL.iter().map(|handler| handler.kind());
+    kinds.clone().find(|kind| kind.as_str() == name).ok_or_else(|| {
+        let names: Vec<String> = kinds.map(|kind| kind.to_string()).collect();
+        Error::invalid_request(format!("`{name}` is not a kind of task"))
+            .with_hint(format!("the kinds are {}", names.join(", ")))
+    })
+}
+
+/// How far an engine is on its way to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Claims and runs.
+    Working,
+    /// Claims no more; what runs has so long to end.
+    Draining(Duration),
+    /// All work has ended or was handed back.
+    Ended,
+}
+
+/// What the parts of one engine share.
+pub(crate) struct Engine {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) worker_id: WorkerId,
+    pub(crate) kinds: Vec<TaskKind>,
+    pub(crate) options: EngineOptions,
+    pub(crate) capacity: Capacity,
+    pub(crate) seats: Seats,
+    /// Some capacity was freed.
+    pub(crate) freed: Notify,
+    /// So much was freed that claiming pays at once.
+    pub(crate) ample: Notify,
+    pub(crate) phase: watch::Sender<Phase>,
+    /// Tasks that stopped because of a shutdown, to be released together.
+    pub(crate) to_release: Mutex<Vec<(TaskId, Epoch)>>,
+}
+
+impl Engine {
+    pub(crate) fn settings(&self) -> &EngineSettings {
+        &self.inner.deps.settings.engine
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.inner.deps.clock.monotonic()
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        *self.phase.borrow() != Phase::Working
+    }
+
+    /// Asks for the end, unless that has been asked for.
+    fn drain(&self, grace: Duration) {
+        self.phase.send_if_modified(|phase| {
+            let first = *phase == Phase::Working;
+            // A second, more impatient request shortens the grace.
+            let shorter = matches!(*phase, Phase::Draining(before) if grace < before);
+            if first || shorter {
+                *phase = Phase::Draining(grace);
+            }
+            first || shorter
+        });
+    }
+
+    fn release_later(&self, task: TaskId, epoch: Epoch) {
+        self.to_release.lock().unwrap_or_else(PoisonError::into_inner).push((task, epoch));
+    }
+}
+
+/// A running engine. Dropping it leaves the engine running.
+pub struct EngineHandle {
+    engine: Arc<Engine>,
+}
+
+impl EngineHandle {
+    /// Stops claiming, hands back what has not begun, lets what runs go on for `grace` at most, hands back the
+    /// rest, and returns when all that is done. Leases are renewed until the end. A second call may shorten the
+    /// grace.
+    pub async fn shutdown(&self, grace: Duration) {
+        self.engine.drain(grace);
+        self.wait().await;
+    }
+
+    /// Returns when the engine has ended: by `shutdown`, or by itself when idle if it was told so.
+    pub async fn wait(&self) {
+        let mut phase = self.engine.phase.subscribe();
+        // The sender lives in the engine that this handle holds, so waiting cannot fail.
+        if phase.wait_for(|phase| *phase == Phase::Ended).await.is_err() {
+            tracing::debug!("engine is gone");
+        }
+    }
+
+    /// Looks for work at once.
+    pub fn wake(&self) {
+        self.engine.freed.notify_one();
+        self.engine.ample.notify_one();
+    }
+
+    /// This start of this worker, as `status` lists it.
+    pub fn worker_id(&self) -> WorkerId {
+        self.engine.worker_id
+    }
+}
+
+/// Starts an engine on the current runtime.
+pub(crate) fn start(inner: Arc<Inner>, options: EngineOptions) -> Result<EngineHandle> {
+    let kinds = options.task_kinds()?;
+    let per_kind = &inner.deps.settings.engine.per_kind;
+    let capacity = Capacity::new(options.slots, &kinds, per_kind);
+    let worker_id = WorkerId(inner.deps.ids.next());
+    let engine = Arc::new(Engine {
+        inner,
+        worker_id,
+        kinds,
+        options,
+        capacity,
+        seats: Seats::default(),
+        freed: Notify::new(),
+        ample: Notify::new(),
+        phase: watch::channel(Phase::Working).0,
+        to_release: Mutex::new(Vec::new()),
+    });
+    tokio::spawn(worker::work(Arc::clone(&engine)));
+    Ok(EngineHandle { engine })
+}

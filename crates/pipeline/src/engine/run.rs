@@ -1,0 +1,287 @@
+//! One leased task: run it, turn what happened into a report, commit that, and go on with what follows.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::disposition::{Disposition, decide};
+use docmill_core::error::{ErrorKind, ErrorNote};
+use docmill_core::ingestion::IngestionEnd;
+use docmill_core::ports::store::{Commit, Committed, Done, Outcome};
+use docmill_core::task::{Attempts, Lease, Size, units};
+use docmill_core::{Error, Result, crash};
+use futures::FutureExt as _;
+use tracing::Instrument as _;
+
+use super::Engine;
+use super::seat::{Seat, Stop};
+use crate::plan;
+use crate::stages::{self, Context};
+
+/// A store that cannot be reached is asked again after this, doubling up to [`COMMIT_PAUSE_MAX`].
+const COMMIT_PAUSE: Duration = Duration::from_millis(50);
+const COMMIT_PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// What to do about a task that has stopped running.
+enum Verdict {
+    /// Tell the store.
+    Report(Outcome),
+    /// Say nothing: somebody else owns it.
+    Abandon,
+    /// Give it back untouched.
+    HandBack,
+}
+
+/// Runs a task, and then each task that follows it in this worker.
+pub(super) async fn run(engine: Arc<Engine>, lease: Box<Lease>, seat: Arc<Seat>) {
+    let mut next = Some((lease, seat));
+    while let Some((lease, seat)) = next.take() {
+        let held = Held { engine: &engine, lease: &lease, seat: &seat };
+        if !seat.begin() {
+            return;
+        }
+        let span = tracing::debug_span!(
+            "task",
+            tenant_id = %lease.subject.tenant_id,
+            ingestion_id = %lease.subject.ingestion_id,
+            task_id = lease.task_id.0,
+            kind = %lease.kind,
+            attempt = lease.attempts.total,
+        );
+        let following = one(&engine, &lease, &seat).instrument(span).await;
+        drop(held);
+        next = following.map(|(lease, ends)| {
+            let seat = take_seat(&engine, &lease, ends);
+            crash::point("engine.before_continue");
+            (lease, seat)
+        });
+    }
+}
+
+/// Makes room for a leased task.
+pub(super) fn take_seat(engine: &Engine, lease: &Lease, lease_ends: Duration) -> Arc<Seat> {
+    let now = engine.now();
+    let seat = Arc::new(Seat::new(lease.task_id, lease.epoch, now, lease_ends));
+    engine.capacity.take(&lease.kind, lease.units, now);
+    engine.seats.take(Arc::clone(&seat));
+    seat
+}
+
+/// Gives seat and capacity back, however the task ends.
+struct Held<'a> {
+    engine: &'a Engine,
+    lease: &'a Lease,
+    seat: &'a Seat,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.engine.seats.leave(self.seat);
+        self.engine.capacity.give_back(&self.lease.kind, self.lease.units);
+        self.engine.freed.notify_one();
+        if self.engine.capacity.room(self.engine.now()).ample {
+            self.engine.ample.notify_one();
+        }
+    }
+}
+
+/// Runs one task to its commit. Returns what follows, and when its lease ends.
+async fn one(engine: &Engine, lease: &Lease, seat: &Seat) -> Option<(Box<Lease>, Duration)> {
+    let started = engine.now();
+    crash::point("engine.before_run");
+    let verdict = tokio::select! {
+        biased;
+        result = handle(engine, lease, seat) => judge(engine, lease, result),
+        why = seat.told_to_stop() => stopped(engine, lease, why),
+    };
+    crash::point("engine.after_run");
+    match verdict {
+        Verdict::Report(outcome) => {
+            let duration = engine.now().saturating_sub(started);
+            commit(engine, lease, seat, outcome, duration).await
+        }
+        Verdict::Abandon => {
+            tracing::debug!(task_id = lease.task_id.0, "task was left to its new owner");
+            None
+        }
+        Verdict::HandBack => {
+            hand_back(engine, lease).await;
+            None
+        }
+    }
+}
+
+/// Together with the rest if the engine ends, at once if only the reader did.
+async fn hand_back(engine: &Engine, lease: &Lease) {
+    if engine.is_draining() {
+        engine.release_later(lease.task_id, lease.epoch);
+    } else if let Err(error) = engine.inner.deps.store.release(vec![(lease.task_id, lease.epoch)]).await {
+        tracing::warn!(task_id = lease.task_id.0, error = %error.chain(), "cannot hand a task back");
+    }
+}
+
+/// Runs the handler. A panic in it is a bug in docmill and costs this document only.
+async fn handle(engine: &Engine, lease: &Lease, seat: &Seat) -> Result<Done> {
+    let Some(handler) = stages::handler(&lease.kind) else {
+        return Err(Error::bug(format!("nothing handles tasks of kind `{}`", lease.kind)));
+    };
+    let inner = &engine.inner;
+    let cx = Context { deps: &inner.deps, disk: &inner.disk, progress: &seat.progress };
+    match AssertUnwindSafe(handler.run(&cx, lease)).catch_unwind().await {
+        Ok(result) => result,
+        Err(panic) => Err(Error::bug(format!("`{}` panicked: {}", lease.kind, said(panic.as_ref())))),
+    }
+}
+
+/// What a panic said.
+fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}
+
+fn stopped(engine: &Engine, lease: &Lease, why: Stop) -> Verdict {
+    match why {
+        Stop::Lost | Stop::LeaseEnds => Verdict::Abandon,
+        Stop::ShuttingDown => Verdict::HandBack,
+        Stop::Stalled => {
+            let limit = engine.settings().stall_limit;
+            let error = Error::timeout(format!("no progress for {} seconds", limit.as_secs()))
+                .with_hint("raise `engine.stall_limit`");
+            judge(engine, lease, Err(error))
+        }
+    }
+}
+
+/// What the decision table says about a result.
+fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
+    let error = match result {
+        Ok(done) => return Verdict::Report(Outcome::Done(Box::new(done))),
+        Err(error) => error,
+    };
+    let deps = &engine.inner.deps;
+    let now = deps.clock.now();
+    let note = ErrorNote::from(&error);
+    let disposition = decide(error.kind(), lease.attempts, lease.size, now.since(lease.queued_at));
+    log(lease, &error, disposition);
+    match disposition {
+        Disposition::Skip => end_with(Some(IngestionEnd::skipped(note))),
+        Disposition::Degrade => end_with(plan::degrade(&lease.kind, &note)),
+        Disposition::Retry { after, charged } => {
+            let after = after.max(error.retry_after().unwrap_or_default());
+            // Spread over as long again, so that what failed together does not come back together.
+            let after = after.mul_f64(1.0 + deps.entropy.fraction());
+            let run_at = now.plus(after);
+            let (size, units) = (lease.size, lease.units);
+            Verdict::Report(Outcome::Retry { error: note, run_at, size, units, charged })
+        }
+        Disposition::Escalate => {
+            let bytes = lease.subject.document.as_ref().map_or(0, |document| document.bytes);
+            let size = Size::Large;
+            let units = units(size, bytes, engine.settings().slots_large);
+            Verdict::Report(Outcome::Retry { error: note, run_at: now, size, units, charged: true })
+        }
+        Disposition::Fail => Verdict::Report(dead(lease, note)),
+        Disposition::Abandon => Verdict::Abandon,
+        Disposition::Release => Verdict::HandBack,
+    }
+}
+
+fn end_with(end: Option<IngestionEnd>) -> Verdict {
+    Verdict::Report(Outcome::Done(Box::new(Done { end, ..Done::default() })))
+}
+
+fn dead(lease: &Lease, error: ErrorNote) -> Outcome {
+    // What costs nothing while it is retried costs nothing when it is given up either.
+    let first = decide(error.kind, Attempts::default(), Size::Small, Duration::ZERO);
+    let charged = !matches!(first, Disposition::Retry { charged: false, .. });
+    let end = plan::recover(&lease.kind, &error);
+    Outcome::Dead { error, charged, end }
+}
+
+fn log(lease: &Lease, error: &Error, disposition: Disposition) {
+    let (kind, error_kind, chain) = (&lease.kind, error.kind(), error.chain());
+    let (ingestion_id, task_id) = (lease.subject.ingestion_id, lease.task_id.0);
+    match disposition {
+        Disposition::Fail if error_kind == ErrorKind::Bug => {
+            tracing::error!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task met a bug");
+        }
+        Disposition::Fail => {
+            tracing::warn!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task failed");
+        }
+        Disposition::Retry { .. } | Disposition::Escalate => {
+            tracing::warn!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task will be retried");
+        }
+        Disposition::Skip | Disposition::Degrade | Disposition::Abandon | Disposition::Release => {
+            tracing::debug!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task ended early");
+        }
+    }
+}
+
+/// Commits, again and again while the store cannot be reached and the lease holds: the work is done, and the
+/// same report sent twice does no harm.
+async fn commit(
+    engine: &Engine,
+    lease: &Lease,
+    seat: &Seat,
+    outcome: Outcome,
+    duration: Duration,
+) -> Option<(Box<Lease>, Duration)> {
+    let mut commit = Commit {
+        task_id: lease.task_id,
+        epoch: lease.epoch,
+        duration,
+        continue_for: continue_for(engine, lease, &outcome),
+        outcome,
+    };
+    let mut pause = COMMIT_PAUSE;
+    loop {
+        crash::point("engine.before_commit");
+        let asked_at = engine.now();
+        let error = match engine.inner.deps.store.commit(commit.clone()).await {
+            Ok(Committed::Accepted { next }) => {
+                crash::point("engine.after_commit");
+                return next.map(|next| (next, asked_at + engine.settings().lease));
+            }
+            Ok(Committed::Stale) => {
+                tracing::debug!(task_id = lease.task_id.0, "result came too late and was dropped");
+                return None;
+            }
+            Err(error) => error,
+        };
+        let (error_kind, chain) = (error.kind(), error.chain());
+        tracing::warn!(task_id = lease.task_id.0, %error_kind, error = chain, "cannot commit a result");
+        match error_kind {
+            ErrorKind::Unavailable | ErrorKind::DiskFull | ErrorKind::RateLimited => {
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => pause = (pause * 2).min(COMMIT_PAUSE_MAX),
+                    why = seat.told_to_stop() => {
+                        if why == Stop::ShuttingDown {
+                            engine.release_later(lease.task_id, lease.epoch);
+                        }
+                        return None;
+                    }
+                }
+            }
+            // The result itself cannot be stored: report that instead, once.
+            _ if !matches!(commit.outcome, Outcome::Dead { .. }) => {
+                let note = ErrorNote { kind: ErrorKind::Bug, ..ErrorNote::from(&error) };
+                commit.outcome = dead(lease, note);
+                commit.continue_for = None;
+            }
+            // The lease will run out, and the losses of the task are bounded.
+            _ => return None,
+        }
+    }
+}
+
+/// Whether this worker takes the task that follows, and for how long.
+fn continue_for(engine: &Engine, lease: &Lease, outcome: &Outcome) -> Option<Duration> {
+    let Outcome::Done(done) = outcome else { return None };
+    let next = done.next.as_ref()?;
+    let may = !engine.is_draining()
+        && engine.capacity.may_follow(&next.kind, next.units, lease.units, engine.now());
+    may.then_some(engine.settings().lease)
+}

@@ -1,0 +1,120 @@
+//! Brings back what dead workers left: expired leases at intervals, and the work of killed processes of this
+//! machine within seconds. Any number of sweepers may run; the store moves each task once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::clock::Timestamp;
+use docmill_core::error::ErrorNote;
+use docmill_core::id::WorkerId;
+use docmill_core::ports::store::{Commit, Outcome};
+use docmill_core::task::{Lease, MAX_LOST};
+use docmill_core::{Error, Result, crash};
+
+use super::Engine;
+use super::liveness::{DeadWorker, find_dead};
+use crate::blocking::blocking;
+use crate::plan;
+
+/// How often the locks of this machine's workers are tried.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Clocks that disagree by more than this were set, or the machine slept.
+const TOLERANCE: Duration = Duration::from_secs(2);
+
+/// Sweeps until it is dropped.
+pub(super) async fn sweep(engine: Arc<Engine>) {
+    let mut clocks = Clocks::new(&engine);
+    let mut last_sweep: Option<Duration> = None;
+    let mut trusted_from = Duration::ZERO;
+    loop {
+        let now = engine.now();
+        if clocks.disagree(&engine) {
+            // Leases may look expired that are not: whoever holds them gets the time to renew.
+            tracing::warn!("wall clock and monotonic clock disagree; not sweeping for one lease");
+            trusted_from = now + engine.settings().lease;
+        }
+        if now >= trusted_from {
+            let due = last_sweep.is_none_or(|at| now.saturating_sub(at) >= engine.settings().sweep_every);
+            match once(&engine, due).await {
+                Ok(true) => last_sweep = Some(now),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot sweep");
+                }
+            }
+        }
+        tokio::time::sleep(LOOK_EVERY.min(engine.settings().sweep_every)).await;
+    }
+}
+
+/// Sweeps if it is due or if somebody has died. True if it did.
+async fn once(engine: &Engine, due: bool) -> Result<bool> {
+    let (data, me) = (engine.inner.deps.settings.data.clone(), engine.worker_id);
+    let dead = blocking(move || find_dead(&data, me)).await?;
+    if !due && dead.is_empty() {
+        return Ok(false);
+    }
+    let ids: Vec<WorkerId> = dead.iter().map(|worker| worker.worker_id).collect();
+    let store = &engine.inner.deps.store;
+    crash::point("sweep.before");
+    let swept = store.sweep(&ids).await?;
+    crash::point("sweep.after");
+    if swept.requeued > 0 || !ids.is_empty() {
+        tracing::info!(requeued = swept.requeued, dead_workers = ids.len(), "lost work is back in the queue");
+    }
+    for lease in &swept.exhausted {
+        bury(engine, lease).await?;
+    }
+    for id in ids {
+        store.retire_worker(id).await?;
+    }
+    blocking(move || dead.into_iter().try_for_each(DeadWorker::forget)).await?;
+    Ok(true)
+}
+
+/// Ends a task that vanished with its worker again and again.
+async fn bury(engine: &Engine, lease: &Lease) -> Result<()> {
+    let store = &engine.inner.deps.store;
+    let error = Error::worker_lost(format!("the worker vanished {MAX_LOST} times with this task"))
+        .with_hint("look at the system's log for what killed it, then replay the dead letter");
+    let note = ErrorNote::from(&error);
+    tracing::warn!(
+        kind = %lease.kind, ingestion_id = %lease.subject.ingestion_id, task_id = lease.task_id.0,
+        "task was lost too often and is given up"
+    );
+    match plan::recover(&lease.kind, &note) {
+        Some(end) => store.bury(lease.task_id, lease.epoch, note, end).await,
+        // One part of several: the ingestion goes on without it.
+        None => {
+            let commit = Commit {
+                task_id: lease.task_id,
+                epoch: lease.epoch,
+                duration: Duration::ZERO,
+                outcome: Outcome::Dead { error: note, charged: false, end: None },
+                continue_for: None,
+            };
+            store.commit(commit).await.map(drop)
+        }
+    }
+}
+
+/// Both clocks at the last look.
+struct Clocks {
+    wall: Timestamp,
+    monotonic: Duration,
+}
+
+impl Clocks {
+    fn new(engine: &Engine) -> Self {
+        Self { wall: engine.inner.deps.clock.now(), monotonic: engine.now() }
+    }
+
+    /// Whether one of them jumped since the last look.
+    fn disagree(&mut self, engine: &Engine) -> bool {
+        let now = Self::new(engine);
+        let by_wall = now.wall.0.saturating_sub(self.wall.0);
+        let by_monotonic = (now.monotonic.saturating_sub(self.monotonic)).as_millis() as i64;
+        *self = now;
+        by_wall.abs_diff(by_monotonic) > TOLERANCE.as_millis() as u64
+    }
+}

@@ -1,0 +1,205 @@
+//! The main loop: claim what there is room for, start it, wait for more work or more room.
+//!
+//! Claims come in batches because a claim costs a transaction: at once when more than half of the worker is
+//! free, otherwise at a pace. Everything that can end the waiting is waited for; the longest wait is a second.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::ports::store::ClaimSpec;
+use docmill_core::{Result, crash};
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
+
+use super::capacity::Room;
+use super::run::{run, take_seat};
+use super::{Engine, Phase, heartbeat, registry, shutdown, sweeper};
+use crate::{followers, maintenance};
+
+/// The longest wait between two claims.
+const POLL: Duration = Duration::from_secs(1);
+/// The wait between empty polls of a worker that ends when idle.
+const IDLE_POLL: Duration = Duration::from_millis(100);
+/// A worker that ends when idle does so after so many empty polls.
+const EMPTY_POLLS: u32 = 3;
+/// Work that is due but was not given is not asked for more often than this.
+const MIN_WAIT: Duration = Duration::from_millis(10);
+/// The shortest time between two claims while most of the worker is busy.
+const PACE: Duration = Duration::from_millis(25);
+/// The first wait after a failed claim, doubling up to [`POLL`] times five.
+const ERROR_PAUSE: Duration = Duration::from_millis(100);
+
+/// Runs an engine from registration to its end.
+pub(super) async fn work(engine: Arc<Engine>) {
+    let Some(registration) = registry::register(&engine).await else {
+        engine.phase.send_replace(Phase::Ended);
+        return;
+    };
+    crash::point("worker.registered");
+    // These live as long as the engine holds work: until after the last release.
+    let mut company = JoinSet::new();
+    company.spawn(heartbeat::beat(Arc::clone(&engine)));
+    company.spawn(heartbeat::watch(Arc::clone(&engine)));
+    company.spawn(sweeper::sweep(Arc::clone(&engine)));
+    if engine.options.maintain {
+        company.spawn(maintenance::hourly(Arc::clone(&engine.inner)));
+    }
+    let follower =
+        engine.options.follow.then(|| tokio::spawn(followers::index::follow(Arc::clone(&engine.inner))));
+
+    let mut running = JoinSet::new();
+    claim_and_run(&engine, &mut running).await;
+    shutdown::drain(&engine, &mut running).await;
+    company.shutdown().await;
+    if let Some(follower) = follower {
+        if engine.options.exit_when_idle {
+            followers::index::caught_up(&engine.inner).await;
+        }
+        follower.abort();
+    }
+    registry::retire(&engine, registration).await;
+    engine.phase.send_replace(Phase::Ended);
+}
+
+/// Until the engine drains.
+async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
+    let mut phase = engine.phase.subscribe();
+    let mut added = engine.inner.deps.store.work_added();
+    let mut last_claim: Option<Instant> = None;
+    let mut empty_polls = 0;
+    let mut error_pause = ERROR_PAUSE;
+    while *phase.borrow_and_update() == Phase::Working {
+        while let Some(ended) = running.try_join_next() {
+            report_panic(ended);
+        }
+        let room = engine.capacity.room(engine.now());
+        if room.units == 0 || room.kinds.is_empty() {
+            wait(engine, &mut phase, None, POLL).await;
+            continue;
+        }
+        if let Some(at) = last_claim
+            && !room.ample
+            && at.elapsed() < PACE
+        {
+            tokio::select! {
+                () = tokio::time::sleep_until(at + PACE) => {}
+                () = engine.ample.notified() => {}
+                _ = phase.changed() => {}
+            }
+            continue;
+        }
+
+        // Work that is added from here on will wake the wait below.
+        added.borrow_and_update();
+        last_claim = Some(Instant::now());
+        let idle = room.idle;
+        match claim(engine, running, room).await {
+            Ok(0) => {
+                error_pause = ERROR_PAUSE;
+                empty_polls = if idle { empty_polls + 1 } else { 0 };
+                if engine.options.exit_when_idle && empty_polls >= EMPTY_POLLS && nothing_open(engine).await {
+                    engine.drain(Duration::ZERO);
+                    return;
+                }
+                let until_due = until_due(engine).await;
+                wait(engine, &mut phase, Some(&mut added), until_due).await;
+            }
+            Ok(_) => {
+                error_pause = ERROR_PAUSE;
+                empty_polls = 0;
+            }
+            Err(error) => {
+                tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot claim work");
+                tokio::select! {
+                    () = tokio::time::sleep(error_pause) => {}
+                    _ = phase.changed() => {}
+                }
+                error_pause = (error_pause * 2).min(POLL * 5);
+            }
+        }
+    }
+}
+
+/// Claims within `room` and starts what was given. Answers how much that was.
+async fn claim(engine: &Arc<Engine>, running: &mut JoinSet<()>, room: Room) -> Result<usize> {
+    let lease = engine.settings().lease;
+    let spec = ClaimSpec {
+        worker_id: engine.worker_id,
+        lease,
+        max_tasks: engine.settings().claim_max.min(room.units as usize).max(1),
+        kinds: room.kinds,
+        units: room.units,
+        idle: room.idle,
+        tenant_id: engine.options.tenant,
+    };
+    // Counted from before the question: the lease that the store grants cannot end earlier.
+    let lease_ends = engine.now() + lease;
+    let leases = engine.inner.deps.store.claim(spec).await?;
+    crash::point("engine.after_claim");
+    let claimed = leases.len();
+    for lease in leases {
+        let seat = take_seat(engine, &lease, lease_ends);
+        running.spawn(run(Arc::clone(engine), Box::new(lease), seat));
+    }
+    Ok(claimed)
+}
+
+/// Waits for room, for work (where that is asked for), for the end of the work, or until `longest` has passed.
+async fn wait(
+    engine: &Engine,
+    phase: &mut watch::Receiver<Phase>,
+    added: Option<&mut watch::Receiver<u64>>,
+    longest: Duration,
+) {
+    let work = async {
+        if let Some(added) = added
+            && added.changed().await.is_ok()
+        {
+            return;
+        }
+        // Not asked for, or a store that is gone: the longest wait still ends.
+        std::future::pending().await
+    };
+    tokio::select! {
+        _ = phase.changed() => {}
+        () = work => {}
+        () = engine.freed.notified() => {}
+        () = tokio::time::sleep(longest) => {}
+    }
+}
+
+/// How long until something queued is due.
+async fn until_due(engine: &Engine) -> Duration {
+    let longest = if engine.options.exit_when_idle { IDLE_POLL } else { POLL };
+    match engine.inner.deps.store.next_due(&engine.kinds).await {
+        Ok(Some(due)) => {
+            let left = due.since(engine.inner.deps.clock.now());
+            // What is due and was not given is held back by something else: a pause, a limit, its size.
+            left.clamp(MIN_WAIT, POLL)
+        }
+        Ok(None) => longest,
+        Err(error) => {
+            tracing::warn!(error = %error.chain(), "cannot ask when work is due");
+            longest
+        }
+    }
+}
+
+async fn nothing_open(engine: &Engine) -> bool {
+    match engine.inner.deps.store.open_tasks().await {
+        Ok(open) => open == 0,
+        Err(error) => {
+            tracing::warn!(error = %error.chain(), "cannot count open tasks");
+            false
+        }
+    }
+}
+
+/// Handlers cannot panic their task (`run` catches that), so this is a bug in the engine itself. The lease of
+/// the task runs out and the sweeper brings it back.
+fn report_panic(ended: std::result::Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "the engine lost a task");
+    }
+}

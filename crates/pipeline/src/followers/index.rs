@@ -1,0 +1,162 @@
+//! Keeps the text index up to date. The position is stored inside the index, in the same step as the documents:
+//! after a crash the follower repeats at most one batch, and repeating it changes nothing.
+//!
+//! A document whose text cannot be read is indexed without it. Nothing a document holds can stop the follower.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::error::ErrorNote;
+use docmill_core::ports::store::ChangedDocument;
+use docmill_core::ports::text_index::{IndexChange, IndexedDocument};
+use docmill_core::{ErrorKind, Result, crash};
+use futures::StreamExt as _;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::service::Inner;
+use crate::transcripts;
+
+/// A batch is applied when it is so old…
+const MAX_AGE: Duration = Duration::from_millis(500);
+/// …or holds so many documents…
+const MAX_DOCUMENTS: usize = 1_000;
+/// …or so much text…
+const MAX_TEXT_BYTES: usize = 64 << 20;
+/// …or when nothing new has come for so long.
+const LULL: Duration = Duration::from_millis(25);
+/// Without a wake-up the change log is looked at this often (another process may write to it).
+const POLL: Duration = Duration::from_secs(1);
+/// After an error; doubles up to [`PAUSE_MAX`].
+const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Transcripts that are loaded at once.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Follows until it is dropped.
+pub(crate) async fn follow(inner: Arc<Inner>) {
+    let mut changed = inner.deps.store.changed();
+    let mut pause = PAUSE;
+    loop {
+        changed.borrow_and_update();
+        match step(&inner, &mut changed).await {
+            Ok(applied) => {
+                inner.set_follower_error(None);
+                pause = PAUSE;
+                if applied == 0 {
+                    wake(&mut changed, POLL).await;
+                }
+            }
+            Err(error) => {
+                tracing::error!(error_kind = %error.kind(), error = %error.chain(), "cannot update the text index");
+                inner.set_follower_error(Some(ErrorNote::from(&error)));
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(PAUSE_MAX);
+            }
+        }
+    }
+}
+
+/// Returns when the index holds everything there is.
+pub(crate) async fn caught_up(inner: &Inner) {
+    let mut indexed = inner.indexed.subscribe();
+    loop {
+        indexed.borrow_and_update();
+        match (inner.deps.index.watermark().await, inner.deps.store.last_change().await) {
+            (Ok(watermark), Ok(last)) if watermark >= last => return,
+            (Ok(_), Ok(_)) => {}
+            (Err(error), _) | (_, Err(error)) => {
+                tracing::warn!(error = %error.chain(), "cannot tell whether the index is up to date");
+                return;
+            }
+        }
+        if inner.follower_error().is_some() {
+            // It says itself what is wrong; the next start goes on from the watermark.
+            return;
+        }
+        wake(&mut indexed, POLL).await;
+    }
+}
+
+/// Gathers one batch and applies it. Answers how many changes that were.
+async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<usize> {
+    let deps = &inner.deps;
+    let mut upto = deps.index.watermark().await?;
+    let began = Instant::now();
+    let (mut batch, mut text_bytes) = (Vec::new(), 0);
+    loop {
+        crash::point("index.before_read");
+        let new = deps.store.changes(upto, MAX_DOCUMENTS - batch.len()).await?;
+        if let Some(last) = new.last() {
+            upto = last.seq;
+        } else if batch.is_empty() {
+            return Ok(0);
+        }
+        let mut loading = futures::stream::iter(new).map(|change| load(inner, change)).buffered(SIDE_BY_SIDE);
+        while let Some(change) = loading.next().await {
+            let change = change?;
+            if let IndexChange::Put(document) = &change {
+                text_bytes += document.text.len();
+            }
+            batch.push(change);
+        }
+        if batch.len() >= MAX_DOCUMENTS || text_bytes >= MAX_TEXT_BYTES || began.elapsed() >= MAX_AGE {
+            break;
+        }
+        if !wake(changed, LULL).await {
+            break;
+        }
+    }
+    let applied = batch.len();
+    crash::point("index.before_apply");
+    deps.index.apply(batch, upto).await?;
+    crash::point("index.after_apply");
+    inner.indexed.send_replace(upto);
+    Ok(applied)
+}
+
+/// A change as the index wants it. Only a blob store that cannot be reached is an error: the batch waits then.
+async fn load(inner: &Inner, change: ChangedDocument) -> Result<IndexChange> {
+    if change.removed {
+        return Ok(IndexChange::Remove(change.tenant_id, change.document_id));
+    }
+    let limit = inner.deps.settings.limits.max_text_bytes;
+    let text = match &change.transcription {
+        None => String::new(),
+        Some(key) => match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
+            Ok(transcript) => transcript.text(),
+            Err(error) if error.kind() == ErrorKind::Unavailable => return Err(error),
+            Err(error) => {
+                tracing::error!(
+                    document_id = %change.document_id, %key, error = %error.chain(),
+                    "document is indexed without its text"
+                );
+                String::new()
+            }
+        },
+    };
+    Ok(IndexChange::Put(IndexedDocument {
+        tenant_id: change.tenant_id,
+        document_id: change.document_id,
+        name: change.name,
+        title: change.title,
+        media_type: change.media_type,
+        text,
+    }))
+}
+
+/// Waits for a change, at most so long; whether one came.
+async fn wake<T>(changed: &mut watch::Receiver<T>, longest: Duration) -> bool {
+    match tokio::time::timeout(longest, changed.changed()).await {
+        Ok(Ok(())) => {
+            changed.borrow_and_update();
+            true
+        }
+        // The sender is gone: only time passes now.
+        Ok(Err(_)) => {
+            tokio::time::sleep(longest).await;
+            false
+        }
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,23 @@
+//! The way of a document through docmill, and the engine that moves it along.
+//!
+//! Everything here speaks to the outside through the ports of `docmill-core`: no parser runs in this crate,
+//! no database is named. `service` is what the command line and the server call; `plan` is the whole graph of
+//! tasks on one screen; `stages` does the work of each task in flow order; `engine` claims, runs and commits;
+//! `followers` keeps the index up to date; `maintenance` cleans up and audits.
+
+mod blocking;
+pub mod deps;
+mod disk;
+pub mod engine;
+mod followers;
+pub mod maintenance;
+pub mod plan;
+pub mod service;
+pub mod snippet;
+pub mod stages;
+mod transcripts;
+
+pub use deps::Deps;
+pub use engine::{EngineHandle, EngineOptions};
+pub use service::Service;
+pub use stages::receive::{Offer, Offered};

@@ -1,0 +1,196 @@
+//! The whole graph: what follows what a task found out. Pure, and on one screen.
+//!
+//! ```text
+//! receive -> intake-document -+-> unpack-document -> end (its children start again at intake-document)
+//!                             +-> extract-text -+-> end
+//!                             |                 +-> extract-text-part ... -> join-text -> end
+//!                             +-> end (empty, unsupported, nested too deep)
+//! ```
+//!
+//! The other two functions say what becomes of the ingestion when a task does not succeed: [`degrade`] when
+//! trying again cannot help and what there is must do, [`recover`] when the task becomes a dead letter.
+//! Whether it comes to that is decided in `docmill_core::disposition`, never here.
+
+use docmill_core::ErrorKind;
+use docmill_core::config::EngineSettings;
+use docmill_core::error::ErrorNote;
+use docmill_core::ingestion::{IngestionEnd, IngestionStatus, Stage};
+use docmill_core::ports::store::{Done, FanOut};
+use docmill_core::problem::{Problem, ResultCode};
+use docmill_core::task::{NewTask, Size, TaskKind, units};
+
+use crate::stages::payload::Payload;
+use crate::stages::{intake, no_op, transcribe, unpack};
+
+/// What a task found out, as far as the way on depends on it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// Something came in.
+    Received,
+    /// It has no bytes.
+    Empty,
+    /// No reader takes it.
+    Unsupported,
+    /// It has members, but is itself too many containers deep.
+    TooDeep(ErrorNote),
+    /// It has members.
+    Container,
+    /// It has text.
+    Readable,
+    /// It has so many pages that they are read in parts.
+    Long {
+        /// How many are read.
+        pages: u32,
+        /// How many there are.
+        of: u32,
+    },
+    /// One of those parts is read.
+    PartRead,
+    /// Its text is there, as far as it can be had.
+    Transcribed {
+        /// The verdict.
+        result: ResultCode,
+        /// What could not be read.
+        problems: Vec<Problem>,
+    },
+    /// Its members are there, as far as they can be had.
+    Unpacked {
+        /// The verdict.
+        result: ResultCode,
+        /// What could not be read.
+        problems: Vec<Problem>,
+    },
+    /// A limit stopped the unpacking.
+    Stopped(ErrorNote),
+    /// A benchmark's task ran.
+    Nothing,
+}
+
+/// What follows.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// Another task.
+    Next(NewTask),
+    /// Several side by side, and one that joins them.
+    Parts(FanOut),
+    /// Nothing by itself: others of the same ingestion are at work.
+    Wait,
+    /// The ingestion ends.
+    End(IngestionEnd),
+}
+
+/// What follows `outcome`. `bytes` is the length of the document, `payload` what its tasks carry along.
+pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSettings) -> Step {
+    let task = |kind: TaskKind, stage, payload: Payload| new_task(kind, stage, bytes, payload, engine);
+    let carried = payload.carried();
+    match outcome {
+        Outcome::Received => Step::Next(task(intake::document::KIND, Stage::Intake, carried)),
+        Outcome::Empty => Step::End(IngestionEnd::completed(ResultCode::Empty, Vec::new())),
+        Outcome::Unsupported => Step::End(IngestionEnd::completed(ResultCode::Unsupported, Vec::new())),
+        Outcome::TooDeep(error) | Outcome::Stopped(error) => Step::End(IngestionEnd::failed(error)),
+        Outcome::Container => Step::Next(task(unpack::document::KIND, Stage::Unpacking, carried)),
+        Outcome::Readable => Step::Next(task(transcribe::text::KIND, Stage::Transcribing, carried)),
+        Outcome::Long { pages, of } => Step::Parts(FanOut {
+            parts: page_ranges(pages, engine.pages_per_part)
+                .map(|range| task(transcribe::part::KIND, Stage::Transcribing, carried.with_pages(range)))
+                .collect(),
+            join: task(transcribe::join::KIND, Stage::Transcribing, carried.with_pages((1, pages)).of(of)),
+        }),
+        Outcome::PartRead => Step::Wait,
+        Outcome::Transcribed { result, problems } | Outcome::Unpacked { result, problems } => {
+            Step::End(IngestionEnd::completed(result, problems))
+        }
+        Outcome::Nothing => Step::End(IngestionEnd::completed(ResultCode::Success, Vec::new())),
+    }
+}
+
+/// The end of an ingestion whose task met an error that trying again cannot cure: it completes with what there
+/// is. Null while parts of it are still at work: their join says what is missing.
+pub fn degrade(kind: &TaskKind, error: &ErrorNote) -> Option<IngestionEnd> {
+    if *kind == transcribe::part::KIND {
+        return None;
+    }
+    Some(IngestionEnd::completed(ResultCode::of(error.kind), vec![Problem::from(error)]))
+}
+
+/// The end of an ingestion whose task has become a dead letter (N-5). Without text a document is still a
+/// document; without its bytes or its members it is not. Null while parts of it are still at work.
+pub fn recover(kind: &TaskKind, error: &ErrorNote) -> Option<IngestionEnd> {
+    let problem = |code| Problem { code, ..Problem::from(error) };
+    if *kind == transcribe::part::KIND {
+        None
+    } else if *kind == transcribe::text::KIND || *kind == transcribe::join::KIND {
+        Some(IngestionEnd {
+            needs_review: true,
+            error: Some(error.clone()),
+            ..IngestionEnd::completed(ResultCode::TextUnavailable, vec![problem(ResultCode::TextUnavailable)])
+        })
+    } else {
+        let code = ResultCode::FileMissingOrIncomplete;
+        Some(IngestionEnd {
+            result: code,
+            problems: vec![problem(code)],
+            ..IngestionEnd::failed(error.clone())
+        })
+    }
+}
+
+/// The first task of something that came in.
+pub fn first(bytes: u64, payload: &Payload, engine: &EngineSettings) -> NewTask {
+    begin_at(Stage::Intake, bytes, payload, engine)
+        .unwrap_or_else(|| new_task(intake::document::KIND, Stage::Intake, bytes, payload.clone(), engine))
+}
+
+/// The task that begins at `stage`, if work can begin there.
+pub fn begin_at(stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSettings) -> Option<NewTask> {
+    let outcome = match stage {
+        Stage::Queued | Stage::Intake => Outcome::Received,
+        Stage::Unpacking => Outcome::Container,
+        Stage::Transcribing => Outcome::Readable,
+        Stage::Indexing | Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => {
+            return None;
+        }
+    };
+    match after(outcome, bytes, payload, engine) {
+        Step::Next(task) => Some(task),
+        Step::Parts(_) | Step::Wait | Step::End(_) => None,
+    }
+}
+
+/// A benchmark's task, which does nothing.
+pub fn nothing(engine: &EngineSettings) -> NewTask {
+    new_task(no_op::KIND, Stage::Intake, 0, Payload::default(), engine)
+}
+
+impl Step {
+    /// Writes what follows into the result of a task.
+    pub fn into_done(self, done: &mut Done) {
+        match self {
+            Self::Next(task) => done.next = Some(task),
+            Self::Parts(parts) => done.fan_out = Some(parts),
+            Self::Wait => {}
+            Self::End(end) => done.end = Some(end),
+        }
+    }
+}
+
+/// Whether an ingestion that ended this way should be seen by a person even though it completed.
+pub fn is_degraded(end: &IngestionEnd) -> bool {
+    end.status != IngestionStatus::Completed || end.result != ResultCode::Success
+}
+
+/// Limits that a person may raise; the answer stays the same until then.
+pub fn is_limit(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::LimitExceeded | ErrorKind::BombSuspected | ErrorKind::NestingTooDeep)
+}
+
+fn new_task(kind: TaskKind, stage: Stage, bytes: u64, payload: Payload, engine: &EngineSettings) -> NewTask {
+    let size = Size::Small;
+    NewTask { kind, stage, size, units: units(size, bytes, engine.slots_large), payload: payload.to_json() }
+}
+
+/// First and last page of each part.
+fn page_ranges(pages: u32, per_part: u32) -> impl Iterator<Item = (u32, u32)> {
+    let per_part = per_part.max(1);
+    (0..pages.div_ceil(per_part)).map(move |i| (i * per_part + 1, pages.min((i + 1) * per_part)))
+}

@@ -1,0 +1,199 @@
+//! One answer for each call.
+
+use std::path::Path;
+use std::time::Duration;
+
+use docmill_core::answer::{AuditAnswer, CountAnswer, DeadAnswer, IndexState};
+use docmill_core::batch::{BatchChange, BatchState, BatchTotals, NewBatch, Walk};
+use docmill_core::call::Call;
+use docmill_core::document::DocumentState;
+use docmill_core::id::{BatchId, TaskId, TenantId};
+use docmill_core::{Error, Result, crash};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Inner, doctor, find_head, no_document, reprocess, search};
+use crate::engine::known_kind;
+use crate::maintenance::{backup, prune, verify};
+use crate::transcripts;
+
+/// A batch that is waited for is looked at no more often than this…
+const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(20);
+/// …and at least this often.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(200);
+/// No page is longer.
+const MAX_LIMIT: usize = 1_000;
+
+/// Answers `call`.
+pub(super) async fn answer(inner: &Inner, tenant: TenantId, call: Call) -> Result<Value> {
+    let store = &inner.deps.store;
+    match call {
+        Call::OpenBatch { batch } => open_batch(inner, NewBatch { tenant_id: tenant, ..batch }).await,
+        Call::SealBatch { batch_id, walk } => seal_batch(inner, tenant, batch_id, walk).await,
+        Call::Batch { batch } => json(find_batch(inner, tenant, &batch).await?),
+        Call::WaitBatch { batch_id, wait_ms } => {
+            json(wait_batch(inner, tenant, batch_id, Duration::from_millis(wait_ms)).await?)
+        }
+        Call::List { state, limit, cursor } => {
+            let state = state.as_deref().map(document_state).transpose()?;
+            json(store.list(tenant, state, limit.min(MAX_LIMIT), cursor.as_deref()).await?)
+        }
+        Call::Show { id } => json(store.show(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
+        Call::Text { id } => text(inner, tenant, &id).await,
+        Call::Search { query, mode, limit, filters } => {
+            json(search::search(inner, tenant, query, mode, limit.min(MAX_LIMIT), filters).await?)
+        }
+        Call::Status => status(inner, tenant).await,
+        Call::Why { id } => json(store.why(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
+        Call::Audit { batch } => audit(inner, tenant, batch.as_deref()).await,
+        Call::Retry { id } => json(store.retry(tenant, id.as_deref()).await?),
+        Call::Reprocess { ids, filter, from, dry_run } => {
+            json(reprocess::reprocess(inner, tenant, &ids, filter.as_deref(), from, dry_run).await?)
+        }
+        Call::ChangeBatch { batch, change } => change_batch(inner, tenant, &batch, change).await,
+        Call::PauseKind { kind, paused } => {
+            store.pause_kind(&known_kind(&kind)?, paused).await?;
+            counted(1)
+        }
+        Call::DeadList { limit } => {
+            json(DeadAnswer { dead: store.dead(tenant, limit.min(MAX_LIMIT)).await? })
+        }
+        Call::DeadReplay { ids } => counted(store.dead_replay(tenant, some(ids.as_ref())).await?),
+        Call::DeadDrop { ids } => counted(store.dead_drop(tenant, some(ids.as_ref())).await?),
+        Call::Events { mut filter } => {
+            filter.limit = Some(filter.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT));
+            json(store.events(tenant, &filter).await?)
+        }
+        Call::Backup { to } => counted(backup::backup(&inner.deps, Path::new(&to)).await?),
+        Call::Doctor => json(doctor::examine(inner, tenant).await),
+        Call::Prune => {
+            let pruned = prune::prune(&inner.deps).await?;
+            counted(pruned.blobs + pruned.events)
+        }
+    }
+}
+
+fn some(ids: Option<&Vec<TaskId>>) -> Option<&[TaskId]> {
+    ids.map(Vec::as_slice)
+}
+
+fn json(answer: impl Serialize) -> Result<Value> {
+    serde_json::to_value(answer).map_err(|e| Error::bug("cannot write an answer as JSON").with_source(e))
+}
+
+fn counted(count: u64) -> Result<Value> {
+    json(CountAnswer { count, ..CountAnswer::default() })
+}
+
+fn document_state(name: &str) -> Result<DocumentState> {
+    DocumentState::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = DocumentState::ALL.iter().map(|state| state.name()).collect();
+        Error::invalid_request(format!("`{name}` is not a state of a document"))
+            .with_hint(format!("the states are {}", names.join(", ")))
+    })
+}
+
+async fn open_batch(inner: &Inner, batch: NewBatch) -> Result<Value> {
+    crash::point("batch.open.before");
+    let run = inner.deps.store.open_batch(batch).await?;
+    crash::point("batch.open.after");
+    json(run)
+}
+
+async fn seal_batch(inner: &Inner, tenant: TenantId, batch: BatchId, walk: Walk) -> Result<Value> {
+    crash::point("batch.seal.before");
+    let totals = inner.deps.store.seal_batch(tenant, batch, walk).await?;
+    crash::point("batch.seal.after");
+    json(totals)
+}
+
+/// By id or name, or `not_found`.
+pub(super) async fn find_batch(inner: &Inner, tenant: TenantId, batch: &str) -> Result<BatchTotals> {
+    inner.deps.store.find_batch(tenant, batch).await?.ok_or_else(|| {
+        Error::not_found(format!("no batch has the id or name `{}`", docmill_core::text::shown(batch)))
+            .with_hint("`docmill status` shows the batches there are")
+    })
+}
+
+/// Waits until the batch has ended and everything of it can be searched, or until the time is up.
+async fn wait_batch(inner: &Inner, tenant: TenantId, batch: BatchId, wait: Duration) -> Result<BatchTotals> {
+    let id = batch.to_string();
+    let until = Instant::now() + wait;
+    let mut changed = inner.deps.store.changed();
+    let mut indexed = inner.indexed.subscribe();
+    loop {
+        changed.borrow_and_update();
+        indexed.borrow_and_update();
+        let totals = find_batch(inner, tenant, &id).await?;
+        let ended = matches!(totals.state, BatchState::Finished | BatchState::Cancelled);
+        if ended && inner.deps.index.watermark().await? >= totals.change_seq {
+            return Ok(totals);
+        }
+        let now = Instant::now();
+        if now >= until {
+            return Ok(totals);
+        }
+        // Under load something changes all the time: look at a steady pace then.
+        tokio::time::sleep_until((now + LOOK_AT_MOST_EVERY).min(until)).await;
+        tokio::select! {
+            Ok(()) = changed.changed() => {}
+            Ok(()) = indexed.changed() => {}
+            () = tokio::time::sleep_until((now + LOOK_AT_LEAST_EVERY).min(until)) => {}
+        }
+    }
+}
+
+async fn text(inner: &Inner, tenant: TenantId, id: &str) -> Result<Value> {
+    let head = find_head(&inner.deps, tenant, id).await?;
+    let text = match &head.transcription {
+        None => String::new(),
+        Some(key) => {
+            let limit = inner.deps.settings.limits.max_text_bytes;
+            transcripts::load(inner.deps.blobs.as_ref(), key, limit).await?.text()
+        }
+    };
+    Ok(json!({ "text": text }))
+}
+
+async fn status(inner: &Inner, tenant: TenantId) -> Result<Value> {
+    let mut status = inner.deps.store.status(tenant).await?;
+    status.free_disk_bytes = inner.disk.free_bytes(&inner.deps).await?;
+    status.index = IndexState {
+        watermark: inner.deps.index.watermark().await?,
+        last: inner.deps.store.last_change().await?,
+    };
+    json(status)
+}
+
+async fn audit(inner: &Inner, tenant: TenantId, batch: Option<&str>) -> Result<Value> {
+    let batch = match batch {
+        Some(batch) => Some(find_batch(inner, tenant, batch).await?.batch_id),
+        None => None,
+    };
+    let ledger = inner.deps.store.ledger(tenant, batch).await?;
+    let blobs = verify::audit(&inner.deps).await?;
+    json(AuditAnswer {
+        balanced: ledger.balanced() && blobs.missing == 0,
+        expected: ledger.expected,
+        completed: ledger.completed,
+        failed: ledger.failed,
+        skipped: ledger.skipped,
+        duplicates: ledger.duplicates,
+        cancelled: ledger.cancelled,
+        open: ledger.open,
+        unsealed: ledger.unsealed,
+        containers: ledger.containers,
+        blobs,
+    })
+}
+
+async fn change_batch(inner: &Inner, tenant: TenantId, batch: &str, change: BatchChange) -> Result<Value> {
+    let batch_id = find_batch(inner, tenant, batch).await?.batch_id;
+    let count = inner.deps.store.change_batch(tenant, batch_id, change).await?;
+    if change == BatchChange::Cancel {
+        // The running work finds out by renewing its leases: let it do so now.
+        inner.renew_now.send_modify(|times| *times += 1);
+    }
+    json(CountAnswer { count, batch_id: Some(batch_id), ..CountAnswer::default() })
+}

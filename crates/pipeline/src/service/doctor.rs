@@ -1,0 +1,123 @@
+//! `doctor`: one check for each thing that can be wrong outside a document, with what to do about it.
+
+use std::io::Write as _;
+
+use docmill_core::answer::{DoctorAnswer, DoctorCheck};
+use docmill_core::config::SandboxMode;
+use docmill_core::id::TenantId;
+use docmill_core::{Error, Result};
+
+use super::Inner;
+use crate::blocking::blocking;
+use crate::maintenance::verify;
+
+/// An index so many changes behind is worth a look.
+const MAX_LAG: i64 = 10_000;
+
+/// Looks at everything. Never fails: what cannot be looked at is a check that is not ok.
+pub(super) async fn examine(inner: &Inner, tenant: TenantId) -> DoctorAnswer {
+    let mut checks = vec![
+        check("data_directory", data_directory(inner).await, "make the data directory writable for docmill"),
+        check("disk", disk(inner).await, "make room, or lower `limits.min_free_disk_bytes`"),
+        check("store", store(inner, tenant).await, "look at the log for what the database says"),
+        check("blobs", blobs(inner).await, "restore the missing files from a backup"),
+        check("index", index(inner).await, "`docmill index rebuild` makes it anew from the store"),
+    ];
+    checks.extend(sandbox(inner).await);
+    DoctorAnswer { ok: checks.iter().all(|check| check.ok), checks }
+}
+
+fn check(name: &str, result: Result<String>, hint: &str) -> DoctorCheck {
+    match result {
+        Ok(detail) => DoctorCheck { name: name.into(), ok: true, detail, hint: None },
+        Err(error) => DoctorCheck {
+            name: name.into(),
+            ok: false,
+            detail: error.chain(),
+            hint: Some(error.hint().unwrap_or(hint).to_owned()),
+        },
+    }
+}
+
+async fn data_directory(inner: &Inner) -> Result<String> {
+    let data = inner.deps.settings.data.clone();
+    let probe = data.join(format!(".doctor-{}", inner.deps.ids.next()));
+    blocking(move || {
+        let failed = |e: std::io::Error| {
+            Error::unavailable(format!("cannot write to `{}`", data.display())).with_source(e)
+        };
+        let mut file = std::fs::File::create_new(&probe).map_err(failed)?;
+        let written = file.write_all(b"docmill").and_then(|()| file.sync_all());
+        std::fs::remove_file(&probe).map_err(failed)?;
+        written.map_err(failed)?;
+        Ok(format!("`{}` can be written to", data.display()))
+    })
+    .await
+}
+
+async fn disk(inner: &Inner) -> Result<String> {
+    inner.disk.check(&inner.deps).await?;
+    Ok(match inner.disk.free_bytes(&inner.deps).await? {
+        Some(free) => format!("{free} bytes are free"),
+        None => "the blob store has no limit of its own".into(),
+    })
+}
+
+async fn store(inner: &Inner, tenant: TenantId) -> Result<String> {
+    let status = inner.deps.store.status(tenant).await?;
+    let ledger = inner.deps.store.ledger(tenant, None).await?;
+    if !ledger.balanced() {
+        return Err(Error::bug(format!(
+            "the ledger does not balance: {} items were expected, {} are accounted for",
+            ledger.expected,
+            ledger.accounted()
+        ))
+        .with_hint("`docmill audit` shows where"));
+    }
+    Ok(format!("{} documents, {} dead letters, the ledger balances", status.documents, status.tasks.dead))
+}
+
+async fn blobs(inner: &Inner) -> Result<String> {
+    let audit = verify::audit(&inner.deps).await?;
+    if audit.missing > 0 {
+        return Err(Error::not_found(format!(
+            "{} of {} blobs that rows name are missing",
+            audit.missing, audit.referenced
+        )));
+    }
+    Ok(format!("{} blobs are all there, {} more await pruning", audit.referenced, audit.orphaned))
+}
+
+async fn index(inner: &Inner) -> Result<String> {
+    if let Some(note) = inner.follower_error() {
+        return Err(note.into());
+    }
+    let watermark = inner.deps.index.watermark().await?;
+    let last = inner.deps.store.last_change().await?;
+    let lag = last - watermark;
+    if lag > MAX_LAG {
+        return Err(Error::unavailable(format!("the index is {lag} changes behind"))
+            .with_hint("start a worker (`docmill serve` or `docmill work`) and let it catch up"));
+    }
+    Ok(format!("holds change {watermark} of {last}"))
+}
+
+/// One check for each layer. A missing one is a fault only where the settings insist on it.
+async fn sandbox(inner: &Inner) -> Vec<DoctorCheck> {
+    let required = inner.deps.settings.sandbox.mode == SandboxMode::Required;
+    match inner.deps.reader.layers().await {
+        Ok(layers) => layers
+            .into_iter()
+            .map(|layer| DoctorCheck {
+                name: format!("sandbox_{}", layer.name),
+                ok: layer.active || !required,
+                hint: (!layer.active).then(|| {
+                    "readers run with fewer fences; a newer kernel or a container profile that allows it helps"
+                        .to_owned()
+                }),
+                detail: layer.detail,
+            })
+            .collect(),
+        Err(error) => vec![check("sandbox", Err(error), "no document can be read until a child starts")],
+    }
+}

@@ -1,0 +1,120 @@
+//! What the command line and the server call. Every answer is one of `docmill_core::answer`, as JSON.
+//!
+//! `calls` holds one function for each call; `search`, `reprocess`, `doctor` and `read` are the longer ones.
+
+mod calls;
+mod doctor;
+mod read;
+mod reprocess;
+mod search;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use read::read;
+
+use docmill_core::answer::ReadAnswer;
+use docmill_core::call::Call;
+use docmill_core::error::ErrorNote;
+use docmill_core::id::TenantId;
+use docmill_core::ports::blobs::Content;
+use docmill_core::ports::store::{DocumentHead, Received};
+use docmill_core::{Error, Result};
+use tokio::sync::watch;
+
+use crate::deps::Deps;
+use crate::disk::DiskWatch;
+use crate::engine::{self, EngineHandle, EngineOptions};
+use crate::stages::receive::{self, Offer};
+
+/// An original up to here is handed out in memory.
+const INLINE: u64 = 1 << 20;
+
+/// docmill as a library. Cloning is cheap.
+#[derive(Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+/// What the service and its engines share.
+pub(crate) struct Inner {
+    pub(crate) deps: Deps,
+    pub(crate) disk: DiskWatch,
+    /// Counts up when leases should be renewed at once, because some may have been taken away.
+    pub(crate) renew_now: watch::Sender<u64>,
+    /// Up to where the index holds everything, as its follower in this process last said.
+    pub(crate) indexed: watch::Sender<i64>,
+    follower_error: Mutex<Option<ErrorNote>>,
+}
+
+impl Inner {
+    /// What the index follower met last; nothing if all is well.
+    pub(crate) fn follower_error(&self) -> Option<ErrorNote> {
+        self.follower_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_follower_error(&self, error: Option<ErrorNote>) {
+        *self.follower_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+}
+
+impl Service {
+    /// Over these ports. Does nothing yet.
+    pub fn new(deps: Deps) -> Self {
+        let inner = Inner {
+            deps,
+            disk: DiskWatch::default(),
+            renew_now: watch::channel(0).0,
+            indexed: watch::channel(0).0,
+            follower_error: Mutex::new(None),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// What it works with.
+    pub fn deps(&self) -> &Deps {
+        &self.inner.deps
+    }
+
+    /// The tenant of that name, made if there is none.
+    pub async fn tenant(&self, name: &str) -> Result<TenantId> {
+        self.inner.deps.store.tenant(name).await
+    }
+
+    /// Answers one request.
+    pub async fn call(&self, tenant: TenantId, call: Call) -> Result<serde_json::Value> {
+        calls::answer(&self.inner, tenant, call).await
+    }
+
+    /// Takes in all offers, or none. When it returns, they are durable.
+    pub async fn receive(&self, tenant: TenantId, offers: Vec<Offer>) -> Result<Vec<Received>> {
+        receive::receive(&self.inner.deps, &self.inner.disk, tenant, offers).await
+    }
+
+    /// The original of a document, by its id or one of its ingestions'.
+    pub async fn open_original(&self, tenant: TenantId, id: &str) -> Result<(DocumentHead, Content)> {
+        let head = find_head(&self.inner.deps, tenant, id).await?;
+        let content = self.inner.deps.blobs.open(&head.key, INLINE).await?;
+        Ok((head, content))
+    }
+
+    /// What docmill reads from some content; nothing is stored.
+    pub async fn read(&self, tenant: TenantId, path: String, content: Content) -> Result<ReadAnswer> {
+        let deps = &self.inner.deps;
+        read(deps.reader.as_ref(), &deps.settings, tenant, path, content).await
+    }
+
+    /// Starts an engine on the current runtime. A kind that does not exist is `invalid_request`.
+    pub fn start_engine(&self, options: EngineOptions) -> Result<EngineHandle> {
+        engine::start(Arc::clone(&self.inner), options)
+    }
+}
+
+/// The document behind an id, or `not_found`.
+async fn find_head(deps: &Deps, tenant: TenantId, id: &str) -> Result<DocumentHead> {
+    deps.store.head(tenant, id).await?.ok_or_else(|| no_document(id))
+}
+
+fn no_document(id: &str) -> Error {
+    Error::not_found(format!("no document or ingestion has the id `{}`", docmill_core::text::shown(id)))
+        .with_hint("`docmill list` shows the documents there are")
+}

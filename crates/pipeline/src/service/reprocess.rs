@@ -1,0 +1,162 @@
+//! `reprocess`: documents that are there go through the pipeline again, in a batch of their own.
+
+use docmill_core::answer::CountAnswer;
+use docmill_core::batch::{NewBatch, Walk};
+use docmill_core::document::DocumentState;
+use docmill_core::id::{BatchId, DocumentId, IngestionId, TenantId};
+use docmill_core::ingestion::Stage;
+use docmill_core::ports::store::{Selected, Selection};
+use docmill_core::task::NewTask;
+use docmill_core::{Error, Result};
+
+use super::{Inner, find_head};
+use crate::plan;
+use crate::stages::payload::Payload;
+
+/// Documents that are started in one transaction.
+const CHUNK: usize = 500;
+
+/// Where work can begin.
+const BEGINNINGS: [Stage; 3] = [Stage::Intake, Stage::Unpacking, Stage::Transcribing];
+
+/// Starts what is selected again; a document that is at work anyway is left alone.
+pub(super) async fn reprocess(
+    inner: &Inner,
+    tenant: TenantId,
+    ids: &[String],
+    filter: Option<&str>,
+    from: Option<Stage>,
+    dry_run: bool,
+) -> Result<CountAnswer> {
+    let mut selection = filter.map(parse).transpose()?.unwrap_or_default();
+    for id in ids {
+        selection.ids.push(find_head(&inner.deps, tenant, id).await?.document_id);
+    }
+    let unsupported: Vec<DocumentId> = unsupported(inner, tenant, &selection, from).await?;
+    let mut answer = CountAnswer { dry_run, ..CountAnswer::default() };
+    let mut items = Vec::new();
+    for selected in inner.deps.store.select(tenant, &selection).await? {
+        let reason = if selected.busy {
+            Some("busy")
+        } else if unsupported.binary_search(&selected.head.document_id).is_ok() {
+            Some("unsupported")
+        } else {
+            None
+        };
+        match reason {
+            Some(reason) => {
+                answer.skipped += 1;
+                *answer.reasons.entry(reason.to_owned()).or_default() += 1;
+            }
+            None => items.push(item(inner, &selected, from)?),
+        }
+    }
+    answer.count = items.len() as u64;
+    if !dry_run && !items.is_empty() {
+        answer.batch_id = Some(start(inner, tenant, items).await?);
+    }
+    Ok(answer)
+}
+
+/// Those selected documents that no reader takes. Asked to begin at a certain stage, docmill does as it is told:
+/// a newer version may read what an older one could not.
+async fn unsupported(
+    inner: &Inner,
+    tenant: TenantId,
+    selection: &Selection,
+    from: Option<Stage>,
+) -> Result<Vec<DocumentId>> {
+    if from.is_some() || selection.state.is_some_and(|state| state != DocumentState::Unsupported) {
+        return Ok(Vec::new());
+    }
+    let selection = Selection { state: Some(DocumentState::Unsupported), ..selection.clone() };
+    let found = inner.deps.store.select(tenant, &selection).await?;
+    let mut ids: Vec<DocumentId> = found.into_iter().map(|selected| selected.head.document_id).collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+type Item = (IngestionId, DocumentId, NewTask);
+
+fn item(inner: &Inner, selected: &Selected, from: Option<Stage>) -> Result<Item> {
+    let stage = from.unwrap_or(Stage::Intake);
+    let engine = &inner.deps.settings.engine;
+    let first = plan::begin_at(stage, selected.head.bytes, &Payload::FORCE, engine).ok_or_else(|| {
+        let names: Vec<&str> = BEGINNINGS.iter().map(|stage| stage.name()).collect();
+        Error::invalid_request(format!("work cannot begin at the stage `{}`", stage.name()))
+            .with_hint(format!("it can begin at {}", names.join(", ")))
+    })?;
+    Ok((IngestionId(inner.deps.ids.next()), selected.head.document_id, first))
+}
+
+async fn start(inner: &Inner, tenant: TenantId, items: Vec<Item>) -> Result<BatchId> {
+    let deps = &inner.deps;
+    let batch = NewBatch {
+        tenant_id: tenant,
+        batch_id: BatchId(deps.ids.next()),
+        name: None,
+        kind: "reprocess".into(),
+        priority: deps.settings.engine.priority,
+    };
+    let run = deps.store.open_batch(batch).await?;
+    let mut started = 0;
+    for chunk in items.chunks(CHUNK) {
+        started += deps.store.reprocess(tenant, run.batch_id, chunk.to_vec()).await?;
+    }
+    // What became busy between the look and the start was left alone by the store, and is not expected.
+    let walk = Walk { walked: started, known: 0, baseline: run.baseline };
+    deps.store.seal_batch(tenant, run.batch_id, walk).await?;
+    Ok(run.batch_id)
+}
+
+/// `state=failed and type=application/pdf`
+fn parse(filter: &str) -> Result<Selection> {
+    let mut selection = Selection::default();
+    for term in filter.split(" and ") {
+        let Some((key, value)) = term.split_once('=') else {
+            return Err(Error::invalid_request(format!("`{}` has no `=`", term.trim())).with_hint(GRAMMAR));
+        };
+        let value = value.trim();
+        match key.trim() {
+            "state" => {
+                let state = DocumentState::from_name(value).ok_or_else(|| {
+                    let names: Vec<&str> = DocumentState::ALL.iter().map(|state| state.name()).collect();
+                    Error::invalid_request(format!("`{value}` is not a state of a document"))
+                        .with_hint(format!("the states are {}", names.join(", ")))
+                })?;
+                selection.state = Some(state);
+            }
+            "type" => selection.media_type = Some(value.to_owned()),
+            key => {
+                return Err(
+                    Error::invalid_request(format!("`{key}` cannot be filtered by")).with_hint(GRAMMAR)
+                );
+            }
+        }
+    }
+    Ok(selection)
+}
+
+const GRAMMAR: &str = "the keys are `state` and `type`, as in `state=failed and type=application/pdf`";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse_takes_state_and_type_joined_with_and() {
+        let selection = parse("state=failed and type = application/pdf").unwrap();
+        assert_eq!(selection.state, Some(DocumentState::Failed));
+        assert_eq!(selection.media_type.as_deref(), Some("application/pdf"));
+    }
+
+    #[test]
+    fn parse_of_an_unknown_key_lists_the_known_ones() {
+        for filter in ["size=3", "state", "state=odd"] {
+            let error = parse(filter).unwrap_err();
+            assert_eq!(error.kind(), docmill_core::ErrorKind::InvalidRequest);
+            assert!(error.hint().is_some(), "{filter}");
+        }
+        assert!(parse("size=3").unwrap_err().hint().unwrap().contains("`state` and `type`"));
+    }
+}

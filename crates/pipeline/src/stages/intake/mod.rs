@@ -1,0 +1,3 @@
+//! Finding out what something is.
+
+pub mod document;

@@ -1,0 +1,94 @@
+//! How tasks use the sandboxed reader: the same content, limits and allowance for every stage.
+
+use docmill_core::config::Settings;
+use docmill_core::id::TenantId;
+use docmill_core::limits::KIB;
+use docmill_core::ports::Reader;
+use docmill_core::ports::blobs::Content;
+use docmill_core::ports::reader::{Allowance, Finding, Findings, ReadJob};
+use docmill_core::task::{Lease, Size};
+use docmill_core::wire::{Found, Want};
+use docmill_core::{Error, Result};
+
+use super::{Context, document};
+
+/// Content up to here travels inside a frame, together with that of other small documents.
+pub(crate) const INLINE: u64 = 64 * KIB;
+
+/// A large task may take so many times as long without progress as a small one.
+const LARGE_PATIENCE: u32 = 5;
+
+/// Starts reading the content of a task.
+pub(crate) async fn open(cx: &Context<'_>, lease: &Lease, want: Want) -> Result<Readings> {
+    let content = cx.deps.blobs.open(&document(lease)?.key, INLINE).await?;
+    cx.progress();
+    let job = ReadJob {
+        tenant: lease.subject.tenant_id,
+        name: lease.subject.name.clone(),
+        content,
+        want,
+        limits: cx.deps.settings.limits.for_reader(),
+        allowance: allowance(cx, lease.size),
+        alone: lease.alone(),
+    };
+    Ok(Readings { findings: cx.deps.reader.read(job).await? })
+}
+
+/// Starts reading content that is not stored.
+pub(crate) async fn open_unstored(
+    reader: &dyn Reader,
+    settings: &Settings,
+    tenant: TenantId,
+    name: String,
+    content: Content,
+    want: Want,
+) -> Result<Readings> {
+    let sandbox = &settings.sandbox;
+    let job = ReadJob {
+        tenant,
+        name,
+        content,
+        want,
+        limits: settings.limits.for_reader(),
+        allowance: Allowance {
+            cpu_without_progress: sandbox.cpu_without_progress,
+            wall_without_progress: sandbox.wall_without_progress,
+            memory_bytes: sandbox.memory_bytes,
+        },
+        alone: false,
+    };
+    Ok(Readings { findings: reader.read(job).await? })
+}
+
+/// What is found, one by one. Dropping it stops the reading.
+pub(crate) struct Readings {
+    findings: Findings,
+}
+
+impl Readings {
+    /// The next thing; none at a good end, the reader's error at a bad one.
+    pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
+        match self.findings.recv().await {
+            Some(Finding::Found(found)) => Ok(Some(found)),
+            Some(Finding::End(Ok(()))) => Ok(None),
+            Some(Finding::End(Err(error))) => Err(error),
+            None => Err(Error::unavailable("the reader stopped without saying why")),
+        }
+    }
+}
+
+fn allowance(cx: &Context<'_>, size: Size) -> Allowance {
+    let sandbox = &cx.deps.settings.sandbox;
+    match size {
+        Size::Small => Allowance {
+            cpu_without_progress: sandbox.cpu_without_progress,
+            wall_without_progress: sandbox.wall_without_progress,
+            memory_bytes: sandbox.memory_bytes,
+        },
+        Size::Large => Allowance {
+            cpu_without_progress: sandbox.cpu_without_progress * LARGE_PATIENCE,
+            wall_without_progress: sandbox.wall_without_progress * LARGE_PATIENCE,
+            memory_bytes: sandbox.memory_bytes_large,
+        },
+    }
+}

@@ -1,0 +1,219 @@
+//! `join-text`: the parts of a long document become one transcription. Runs when the last part has ended, well
+//! or badly; pages of parts that are missing are named, never passed over.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use docmill_core::artifact::{Page, TRANSCRIPTION, Transcript};
+use docmill_core::error::ErrorKind;
+use docmill_core::ingestion::Facts;
+use docmill_core::ports::store::{Done, StepRecord};
+use docmill_core::problem::{Problem, ResultCode};
+use docmill_core::task::{Lease, TaskKind};
+use docmill_core::{Error, Result};
+
+use super::part::PREFIX;
+use super::{facts, fingerprint, mean_quality, text, verdict};
+use crate::plan::Outcome;
+use crate::stages::payload::Payload;
+use crate::stages::{Context, TaskHandler, document};
+use crate::transcripts;
+
+/// The kind.
+pub const KIND: TaskKind = TaskKind::named("join-text");
+
+/// The handler.
+pub struct JoinText;
+
+#[async_trait]
+impl TaskHandler for JoinText {
+    fn kind(&self) -> TaskKind {
+        KIND
+    }
+
+    async fn run(&self, cx: &Context<'_>, lease: &Lease) -> Result<Done> {
+        let payload = Payload::parse(lease.payload.as_deref())?;
+        let Some((_, last)) = payload.pages else {
+            return Err(Error::bug(format!("task {} ({KIND}) names no pages", lease.task_id)));
+        };
+        let limits = &cx.deps.settings.limits;
+        let mut parts = Vec::new();
+        for artifact in cx.deps.store.artifacts(lease.subject.ingestion_id, PREFIX).await? {
+            let part =
+                transcripts::load(cx.deps.blobs.as_ref(), &artifact.key, limits.max_text_bytes).await?;
+            parts.push(part);
+            cx.progress();
+        }
+        let media_type = lease.subject.media_type.clone();
+        let joined = join(parts, last, payload.of.unwrap_or(last), media_type, limits.max_text_bytes);
+        let result = if joined.complete { verdict(&joined.transcript) } else { ResultCode::TextUnavailable };
+        let (artifact, transcript) = transcripts::save(
+            cx.deps.blobs.as_ref(),
+            lease.subject.ingestion_id,
+            TRANSCRIPTION,
+            joined.transcript,
+        )
+        .await?;
+        cx.progress();
+        let facts = Facts { transcription: Some(artifact.key.clone()), ..facts(&transcript) };
+        let problems = transcript.problems;
+        // Recorded as the result of `extract-text`: that is what the next ingestion of this content looks for.
+        let record = StepRecord {
+            step: text::KIND,
+            fingerprint: fingerprint(&document(lease)?.content_hash, &cx.deps.settings),
+            degraded: result != ResultCode::Success,
+            reused: false,
+            facts: facts.clone(),
+            artifacts: vec![artifact.clone()],
+            problems: problems.clone(),
+        };
+        let done = Done { record: Some(record), artifacts: vec![artifact], facts, ..Done::default() };
+        cx.done(lease, Outcome::Transcribed { result, problems }, done)
+    }
+}
+
+/// All parts in one.
+struct Joined {
+    transcript: Transcript,
+    /// Every page is there.
+    complete: bool,
+}
+
+fn join(
+    parts: Vec<Transcript>,
+    last: u32,
+    of: u32,
+    media_type: Option<String>,
+    max_text_bytes: u64,
+) -> Joined {
+    let mut pages: BTreeMap<u32, Page> = BTreeMap::new();
+    let mut metadata = BTreeMap::new();
+    let mut problems = Vec::new();
+    let mut languages: BTreeMap<String, u64> = BTreeMap::new();
+    let mut text_bytes = 0;
+    let mut media_type = media_type;
+    let mut complete = true;
+    for part in parts {
+        if let Some(language) = &part.language {
+            *languages.entry(language.clone()).or_default() += part.word_count();
+        }
+        media_type.get_or_insert(part.media_type);
+        for (key, value) in part.metadata {
+            metadata.entry(key).or_insert(value);
+        }
+        problems.extend(part.problems);
+        for page in part.pages.into_iter().filter(|p| (1..=last).contains(&p.number)) {
+            text_bytes += page.text.len() as u64;
+            if text_bytes <= max_text_bytes {
+                pages.insert(page.number, page);
+            }
+        }
+    }
+    if text_bytes > max_text_bytes {
+        let message = format!(
+            "the document has {text_bytes} bytes of text, more than the limit of {max_text_bytes} bytes; \
+             raise `limits.max_text_bytes`"
+        );
+        problems.push(Problem::new(ErrorKind::LimitExceeded, message));
+        complete = false;
+    }
+    for (from, to) in gaps(pages.keys().copied(), last) {
+        let message = format!("pages {from} to {to} of {of} could not be read");
+        let problem =
+            Problem { code: ResultCode::TextUnavailable, ..Problem::new(ErrorKind::Corrupt, message) };
+        problems.push(problem.on_page(from));
+        complete = false;
+    }
+    if of > last {
+        let message =
+            format!("the document has {of} pages, of which {last} are read; raise `limits.max_pages`");
+        problems.push(Problem::new(ErrorKind::LimitExceeded, message).on_page(last + 1));
+        complete = false;
+    }
+    let pages: Vec<Page> = pages.into_values().collect();
+    let language = languages.into_iter().max_by_key(|(_, words)| *words).map(|(language, _)| language);
+    let transcript = Transcript {
+        v: Transcript::VERSION,
+        media_type: media_type.unwrap_or_default(),
+        language,
+        quality: mean_quality(&pages),
+        metadata,
+        pages,
+        problems,
+    };
+    Joined { transcript, complete }
+}
+
+/// The runs of page numbers in `1..=last` that are not among `present`, which are in order.
+fn gaps(present: impl Iterator<Item = u32>, last: u32) -> Vec<(u32, u32)> {
+    let mut out = Vec::new();
+    let mut next = 1;
+    for number in present {
+        if number > next {
+            out.push((next, number - 1));
+        }
+        next = number + 1;
+    }
+    if next <= last {
+        out.push((next, last));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::artifact::TextSource;
+
+    use super::*;
+
+    fn part(numbers: std::ops::RangeInclusive<u32>, language: &str) -> Transcript {
+        let page = |number| Page {
+            number,
+            source: TextSource::Native,
+            reason: String::new(),
+            quality: Some(1.0),
+            text: format!("word {number}"),
+        };
+        Transcript {
+            v: Transcript::VERSION,
+            media_type: "application/pdf".into(),
+            language: Some(language.into()),
+            quality: Some(1.0),
+            metadata: BTreeMap::from([("title".into(), format!("from {}", numbers.start()))]),
+            pages: numbers.map(page).collect(),
+            problems: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn join_with_all_parts_is_complete_and_in_order() {
+        let joined = join(vec![part(3..=5, "deu"), part(1..=2, "eng")], 5, 5, None, 1_000);
+        assert!(joined.complete);
+        let numbers: Vec<u32> = joined.transcript.pages.iter().map(|p| p.number).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5]);
+        assert_eq!(joined.transcript.language.as_deref(), Some("deu"));
+        assert!(joined.transcript.problems.is_empty());
+    }
+
+    #[test]
+    fn join_without_a_part_names_the_missing_pages() {
+        let joined = join(vec![part(1..=2, "eng"), part(5..=6, "eng")], 8, 9, None, 1_000);
+        assert!(!joined.complete);
+        let said: Vec<&str> = joined.transcript.problems.iter().map(|p| p.message.as_str()).collect();
+        assert_eq!(
+            said,
+            [
+                "pages 3 to 4 of 9 could not be read",
+                "pages 7 to 8 of 9 could not be read",
+                "the document has 9 pages, of which 8 are read; raise `limits.max_pages`"
+            ]
+        );
+    }
+
+    #[test]
+    fn join_beyond_the_text_limit_keeps_what_fits_and_says_so() {
+        let joined = join(vec![part(1..=4, "eng")], 4, 4, None, 15);
+        assert_eq!(joined.transcript.pages.len(), 2);
+        assert!(!joined.complete);
+    }
+}

@@ -1,0 +1,60 @@
+//! Bytes to text. A short document is one task; the pages of a long PDF are read in parts that are joined.
+
+mod collect;
+pub mod join;
+pub mod part;
+pub mod text;
+
+use docmill_core::artifact::Transcript;
+use docmill_core::id::ContentHash;
+use docmill_core::ingestion::Facts;
+use docmill_core::problem::ResultCode;
+
+pub(crate) use collect::Collector;
+
+/// Raise it when the same bytes and settings give other text than before: old results are not reused then.
+const VERSION: u32 = 1;
+
+/// Longer titles are cut: the column is for a line on a screen.
+const MAX_TITLE_CHARS: usize = 500;
+
+/// What the text of a document depends on.
+pub(crate) fn fingerprint(content: &ContentHash, settings: &docmill_core::config::Settings) -> ContentHash {
+    let limits = &settings.limits;
+    let matters = format!(
+        "pages={} text={} depth={}",
+        limits.max_pages, limits.max_text_bytes, limits.max_markup_depth
+    );
+    docmill_core::fingerprint::fingerprint(text::KIND.as_str(), VERSION, &matters, &[*content])
+}
+
+/// What a transcript tells about its document.
+pub(crate) fn facts(transcript: &Transcript) -> Facts {
+    let title = transcript.metadata.get("title").map(|t| t.trim()).filter(|t| !t.is_empty());
+    Facts {
+        media_type: Some(transcript.media_type.clone()),
+        page_count: Some(transcript.pages.len() as u32),
+        word_count: Some(transcript.word_count()),
+        language: transcript.language.clone(),
+        quality: transcript.quality,
+        title: title.map(|t| t.chars().take(MAX_TITLE_CHARS).collect()),
+        transcription: None,
+    }
+}
+
+/// The verdict on a transcript that no error ended. Pages of which none gives any text (a scan) are stored
+/// well, but nothing can be found in them.
+pub(crate) fn verdict(transcript: &Transcript) -> ResultCode {
+    use docmill_core::artifact::TextSource;
+    if !transcript.pages.is_empty() && transcript.pages.iter().all(|p| p.source == TextSource::None) {
+        ResultCode::TextUnavailable
+    } else {
+        ResultCode::Success
+    }
+}
+
+/// The mean quality of the pages that have one.
+pub(crate) fn mean_quality(pages: &[docmill_core::artifact::Page]) -> Option<f32> {
+    let known: Vec<f32> = pages.iter().filter_map(|p| p.quality).collect();
+    if known.is_empty() { None } else { Some(known.iter().sum::<f32>() / known.len() as f32) }
+}

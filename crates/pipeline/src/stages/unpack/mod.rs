@@ -1,0 +1,4 @@
+//! Containers to members.
+
+mod chunk;
+pub mod document;
