@@ -1,0 +1,63 @@
+//! `docmill list`.
+
+use clap::builder::PossibleValuesParser;
+use docmill_core::Result;
+use docmill_core::answer::ListAnswer;
+use docmill_core::call::Call;
+use docmill_core::document::DocumentState;
+
+use super::{ask, print};
+use crate::context::{Context, Exit};
+use crate::terminal::{relative, size, table};
+
+/// List documents, newest first
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only documents in this state
+    #[arg(long, value_name = "STATE", value_parser = states())]
+    state: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Go on where the page before ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+}
+
+pub(super) fn states() -> PossibleValuesParser {
+    PossibleValuesParser::new(DocumentState::ALL.iter().map(|state| state.name()))
+}
+
+impl Args {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        let call = Call::List { state: self.state, limit: self.limit, cursor: self.cursor };
+        let answer: ListAnswer = ask(cx, "list", call).await?;
+        print(cx, &answer, |answer| human(cx, answer))?;
+        if let (false, Some(cursor)) = (cx.terminal.json, &answer.next_cursor) {
+            cx.terminal.note(&format!("hint: there are more: `--cursor {cursor}`"));
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn human(cx: &Context, answer: &ListAnswer) -> String {
+    let now = cx.clock.now();
+    let rows: Vec<Vec<String>> = answer
+        .documents
+        .iter()
+        .map(|line| {
+            vec![
+                line.document_id.to_string(),
+                line.state.name().to_owned(),
+                size(line.bytes),
+                relative(now, line.created_at),
+                line.media_type.clone().unwrap_or_default(),
+                line.title.clone().unwrap_or_else(|| line.name.clone()),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return "no documents".to_owned();
+    }
+    table(&["DOCUMENT", "STATE", "SIZE", "RECEIVED", "TYPE", "TITLE"], &rows)
+}

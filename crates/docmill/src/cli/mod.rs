@@ -1,0 +1,253 @@
+//! The command line: a file a command. Names, JSON keys and exit codes are promised (`docs/reference/cli.md`).
+
+pub(crate) mod audit;
+mod backup;
+mod cancel;
+mod completions;
+mod config;
+mod counts;
+mod dead;
+mod doctor;
+mod events;
+mod get;
+mod ingest;
+mod list;
+mod pause;
+mod prune;
+mod read;
+mod reprocess;
+mod restore;
+mod retry;
+mod search;
+mod serve;
+mod show;
+mod status;
+mod text;
+mod why;
+mod work;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{ArgAction, Parser, Subcommand};
+use docmill_core::call::Call;
+use docmill_core::clock::SystemClock;
+use docmill_core::{Error, Result};
+use serde::de::DeserializeOwned;
+
+use crate::config::{Environment, Flags, load};
+use crate::context::{Context, Exit, report};
+use crate::log;
+use crate::session::Session;
+use crate::terminal::{Terminal, complain};
+
+/// Threads of the runtime; the work is done by children.
+const THREADS: usize = 4;
+
+/// Turns any pile of files into readable, searchable documents, with an account for every item.
+#[derive(Debug, Parser)]
+#[command(name = "docmill", version, disable_help_subcommand = true, propagate_version = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+struct Global {
+    /// The data directory [env: DOCMILL_DATA]
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The configuration file [env: DOCMILL_CONFIG]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A server to talk to instead of the data directory
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<String>,
+    /// The tenant to work for [env: DOCMILL_TENANT]
+    #[arg(long, global = true, value_name = "NAME")]
+    tenant: Option<String>,
+    /// Machine output on stdout: one object, or JSON lines
+    #[arg(long, global = true)]
+    json: bool,
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more; twice for much more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Ingest(ingest::Args),
+    Read(read::Args),
+    List(list::Args),
+    Show(show::Args),
+    Text(text::Args),
+    Get(get::Args),
+    Search(search::Args),
+    Status(status::Args),
+    Why(why::Args),
+    Audit(audit::Args),
+    Retry(retry::Args),
+    Reprocess(reprocess::Args),
+    Cancel(cancel::Args),
+    Pause(pause::PauseArgs),
+    Resume(pause::ResumeArgs),
+    Dead(dead::Args),
+    Events(events::Args),
+    Serve(serve::Args),
+    Work(work::Args),
+    Backup(backup::Args),
+    Restore(restore::Args),
+    Prune(prune::Args),
+    Doctor(doctor::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+}
+
+/// Parses, loads the configuration and runs the command.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, and go to stdout; the rest is wrong usage.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            return match error.print() {
+                Ok(()) => exit.into(),
+                Err(_) => Exit::Error.into(),
+            };
+        }
+    };
+    let environment = Environment::read();
+    log::start(
+        cli.global.verbose,
+        cli.global.quiet,
+        cli.global.json,
+        environment.text("DOCMILL_LOG").as_deref(),
+    );
+    run(cli, &environment).unwrap_or_else(|error| report(&error)).into()
+}
+
+fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
+    #[cfg(feature = "crash-points")]
+    crate::crash_points::install(environment.text("DOCMILL_CRASH_AT").as_deref())?;
+    // These need neither a configuration nor a runtime.
+    let command = match cli.command {
+        Command::Completions(args) => return args.run(),
+        Command::Config(args) if args.is_reference() => return config::reference(),
+        other => other,
+    };
+    if let Some(url) = cli.global.server.or_else(|| environment.text("DOCMILL_SERVER")) {
+        return Err(Error::invalid_request(format!(
+            "`--server {url}`: servers on the network come in a later version"
+        ))
+        .with_hint("use `--data DIR`: a command talks to the process that owns the directory, if one runs"));
+    }
+    let flags = flags(&cli.global.data, &cli.global.config, &cli.global.tenant, &command);
+    let config = load(&flags, environment)?;
+    let terminal = Terminal { json: cli.global.json, quiet: cli.global.quiet };
+    for warning in &config.warnings {
+        if !terminal.quiet {
+            complain(&format!("warning: {warning}"));
+        }
+    }
+    let cx = Context {
+        settings: Arc::new(config.settings.clone()),
+        config,
+        terminal,
+        clock: Arc::new(SystemClock::new()),
+        tenant_given: cli.global.tenant.is_some(),
+    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.min(THREADS))
+        .enable_all()
+        .build()
+        .map_err(|e| Error::unavailable("cannot start the runtime").with_source(e))?;
+    let outcome = runtime.block_on(Box::pin(dispatch(command, &cx)));
+    // A thread that still waits for standard input must not keep the process alive.
+    runtime.shutdown_background();
+    outcome
+}
+
+fn flags(
+    data: &Option<PathBuf>,
+    config: &Option<PathBuf>,
+    tenant: &Option<String>,
+    command: &Command,
+) -> Flags {
+    let mut settings = Vec::new();
+    if let Some(tenant) = tenant {
+        settings.push(("tenant", "--tenant", tenant.clone()));
+    }
+    match command {
+        Command::Ingest(args) => settings.extend(args.settings()),
+        Command::Serve(args) => settings.extend(args.settings()),
+        Command::Work(args) => settings.extend(args.settings()),
+        _ => {}
+    }
+    Flags { config: config.clone(), data: data.clone(), settings }
+}
+
+async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
+    match command {
+        Command::Ingest(args) => args.run(cx).await,
+        Command::Read(args) => args.run(cx).await,
+        Command::List(args) => args.run(cx).await,
+        Command::Show(args) => args.run(cx).await,
+        Command::Text(args) => args.run(cx).await,
+        Command::Get(args) => args.run(cx).await,
+        Command::Search(args) => args.run(cx).await,
+        Command::Status(args) => args.run(cx).await,
+        Command::Why(args) => args.run(cx).await,
+        Command::Audit(args) => args.run(cx).await,
+        Command::Retry(args) => args.run(cx).await,
+        Command::Reprocess(args) => args.run(cx).await,
+        Command::Cancel(args) => args.run(cx).await,
+        Command::Pause(args) => args.run(cx).await,
+        Command::Resume(args) => args.run(cx).await,
+        Command::Dead(args) => args.run(cx).await,
+        Command::Events(args) => args.run(cx).await,
+        Command::Serve(args) => args.run(cx).await,
+        Command::Work(args) => args.run(cx).await,
+        Command::Backup(args) => args.run(cx).await,
+        Command::Restore(args) => args.run(cx).await,
+        Command::Prune(args) => args.run(cx).await,
+        Command::Doctor(args) => args.run(cx).await,
+        Command::Config(args) => args.run(cx),
+        Command::Completions(args) => args.run(),
+    }
+}
+
+/// Opens a session for one question, asks it and lets go.
+async fn ask<T: DeserializeOwned>(cx: &Context, command: &str, call: Call) -> Result<T> {
+    let session = Session::open(&cx.settings, &cx.clock, command).await?;
+    let answer = session.ask(call).await;
+    let closed = session.close(std::time::Duration::ZERO).await;
+    let answer = answer?;
+    closed?;
+    Ok(answer)
+}
+
+/// Prints an answer: as it is for machines, or as `human` writes it.
+fn print<T: serde::Serialize>(cx: &Context, answer: &T, human: impl FnOnce(&T) -> String) -> Result<()> {
+    if cx.terminal.json { cx.terminal.object(answer) } else { cx.terminal.line(&human(answer)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

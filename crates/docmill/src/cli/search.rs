@@ -1,0 +1,70 @@
+//! `docmill search`.
+
+use docmill_core::answer::SearchAnswer;
+use docmill_core::call::Call;
+use docmill_core::text::shown;
+use docmill_core::{Error, Result};
+
+use super::{ask, print};
+use crate::context::{Context, Exit};
+use crate::terminal::counted;
+
+/// Search the text of all documents
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Words, "phrases", field:word, -without
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// How to search; this version has `text`
+    #[arg(long, default_value = "text", value_parser = ["text", "semantic", "hybrid"])]
+    mode: String,
+    /// At most so many hits
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Only documents where this holds, for instance `type=application/pdf`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    filter: Vec<(String, String)>,
+}
+
+fn key_value(text: &str) -> std::result::Result<(String, String), String> {
+    let (key, value) =
+        text.split_once('=').ok_or_else(|| format!("`{text}` is not of the form key=value"))?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+impl Args {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        if self.mode != "text" {
+            return Err(Error::invalid_request(format!(
+                "search mode `{}` is not in this version",
+                self.mode
+            ))
+            .with_hint("`--mode text` is"));
+        }
+        let query = self.query.join(" ");
+        let call = Call::Search { query, mode: self.mode, limit: self.limit, filters: self.filter };
+        let answer: SearchAnswer = ask(cx, "search", call).await?;
+        print(cx, &answer, human)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn human(answer: &SearchAnswer) -> String {
+    let mut out = format!(
+        "{} for `{}` in {} ms",
+        counted(answer.hits.len() as u64, "hit", "hits"),
+        shown(&answer.query),
+        answer.took_ms
+    );
+    for hit in &answer.hits {
+        let title = hit.title.as_deref().unwrap_or(&hit.name);
+        let page = hit.page.map(|n| format!(", page {n}")).unwrap_or_default();
+        out.push_str(&format!("\n\n{}  {}{page}", hit.document_id, shown(title)));
+        // A snippet may span lines of the document; here it is one.
+        let snippet = hit.snippet.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !snippet.is_empty() {
+            out.push_str(&format!("\n  {}", shown(&snippet)));
+        }
+    }
+    out
+}

@@ -1,0 +1,102 @@
+//! `docmill show`.
+
+use docmill_core::Result;
+use docmill_core::answer::ShowAnswer;
+use docmill_core::call::Call;
+use docmill_core::text::shown;
+
+use super::{ask, print};
+use crate::context::{Context, Exit};
+use crate::terminal::{count, relative, size, table};
+
+/// Members and events that are shown; `--json` has them all
+const SHOWN: usize = 20;
+
+/// Show everything about one document
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Of a document or an ingestion
+    id: String,
+}
+
+impl Args {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        let answer: ShowAnswer = ask(cx, "show", Call::Show { id: self.id }).await?;
+        print(cx, &answer, |answer| human(cx, answer))?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn human(cx: &Context, answer: &ShowAnswer) -> String {
+    let now = cx.clock.now();
+    let mut facts: Vec<(&str, String)> = vec![
+        ("document", answer.document_id.to_string()),
+        ("name", answer.name.clone()),
+        ("state", state(answer)),
+        ("type", answer.media_type.clone().unwrap_or_else(|| "not known yet".into())),
+        ("size", size(answer.bytes)),
+        ("sha256", answer.content_hash.to_string()),
+    ];
+    let optional = [
+        ("title", answer.title.clone()),
+        ("pages", answer.page_count.map(|n| count(u64::from(n)))),
+        ("words", answer.word_count.map(count)),
+        ("language", answer.language.clone()),
+        ("quality", answer.quality.map(|q| format!("{q:.2}"))),
+        ("inside", answer.parent.as_ref().map(|p| format!("{} ({})", p.name, p.ingestion_id))),
+    ];
+    facts.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    let mut out: String = facts.iter().map(|(name, value)| format!("{name:<10}{}\n", shown(value))).collect();
+    for problem in &answer.problems {
+        out.push_str(&format!("problem   {}: {}\n", problem.code.name(), shown(&problem.message)));
+    }
+    let receipts = answer.ingestions.iter().map(|line| {
+        vec![
+            line.ingestion_id.to_string(),
+            line.status.name().to_owned(),
+            line.result.map_or_else(String::new, |r| r.name().to_owned()),
+            relative(now, line.created_at),
+            line.origin.clone(),
+        ]
+    });
+    section(&mut out, &["INGESTION", "STATUS", "RESULT", "RECEIVED", "FROM"], receipts.collect());
+    let members = answer.children.iter().map(|line| {
+        let id = line.document_id.map_or_else(|| line.ingestion_id.to_string(), |id| id.to_string());
+        vec![id, line.status.name().to_owned(), line.name.clone()]
+    });
+    section(&mut out, &["MEMBER", "STATUS", "NAME"], members.collect());
+    let timeline = answer.timeline.iter().map(|line| {
+        vec![
+            relative(now, line.at),
+            line.what.clone(),
+            line.outcome.clone(),
+            line.duration_ms.map_or_else(String::new, |ms| format!("{ms} ms")),
+            line.detail.clone().unwrap_or_default(),
+        ]
+    });
+    section(&mut out, &["WHEN", "WHAT", "OUTCOME", "TOOK", "DETAIL"], timeline.collect());
+    out.trim_end().to_owned()
+}
+
+fn state(answer: &ShowAnswer) -> String {
+    let mut text = answer.state.name().to_owned();
+    if answer.status.name() != text {
+        text.push_str(&format!(", {}", answer.status.name()));
+    }
+    if answer.needs_review {
+        text.push_str(", a person should look at it");
+    }
+    text
+}
+
+fn section(out: &mut String, head: &[&str], mut rows: Vec<Vec<String>>) {
+    if rows.is_empty() {
+        return;
+    }
+    let more = rows.len().saturating_sub(SHOWN);
+    rows.truncate(SHOWN);
+    out.push_str(&format!("\n{}\n", table(head, &rows)));
+    if more > 0 {
+        out.push_str(&format!("and {} more (`--json` has all)\n", count(more as u64)));
+    }
+}

@@ -1,0 +1,32 @@
+//! `docmill text`.
+
+use docmill_core::Result;
+use docmill_core::call::Call;
+use serde_json::Value;
+
+use super::ask;
+use crate::context::{Context, Exit};
+
+/// Print the text of a document
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Of a document or an ingestion
+    id: String,
+}
+
+impl Args {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        let answer: Value = ask(cx, "text", Call::Text { id: self.id }).await?;
+        if cx.terminal.json {
+            cx.terminal.object(&answer)?;
+        } else {
+            // The text as it is: what a terminal makes of it is between the user and the document.
+            let text = answer.get("text").and_then(Value::as_str).unwrap_or_default();
+            cx.terminal.bytes(text.as_bytes())?;
+            if !text.is_empty() && !text.ends_with('\n') {
+                cx.terminal.bytes(b"\n")?;
+            }
+        }
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,59 @@
+//! `docmill work`.
+
+use docmill_core::Result;
+use docmill_pipeline::EngineOptions;
+
+use crate::context::{Context, Exit};
+use crate::session::Session;
+use crate::signals::Signals;
+
+/// Do the work that is queued, without a status page
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only these kinds of task
+    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    kinds: Vec<String>,
+    /// How much to do at once
+    #[arg(long, value_name = "N")]
+    slots: Option<u32>,
+    /// End when nothing is left to do
+    #[arg(long)]
+    exit_when_idle: bool,
+}
+
+impl Args {
+    pub(super) fn settings(&self) -> Vec<(&'static str, &'static str, String)> {
+        let mut settings = Vec::new();
+        if !self.kinds.is_empty() {
+            settings.push(("engine.kinds", "--kinds", self.kinds.join(",")));
+        }
+        if let Some(slots) = self.slots {
+            settings.push(("engine.slots", "--slots", slots.to_string()));
+        }
+        settings
+    }
+
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        let signals = Signals::listen()?;
+        let owner = Session::own(&cx.settings, &cx.clock, "work").await?;
+        let mut options = EngineOptions::new(&cx.settings.engine);
+        options.exit_when_idle = self.exit_when_idle;
+        options.tenant = cx.tenant_given.then(|| owner.tenant());
+        let worked = async {
+            owner.start_engine(options)?;
+            tokio::select! {
+                () = owner.engine_ended() => {}
+                () = signals.first() => {
+                    let grace = cx.settings.engine.shutdown_grace.as_secs();
+                    cx.terminal.note(&format!("ending: running work has {grace} s; again ends at once"));
+                }
+            }
+            Ok(Exit::Ok)
+        };
+        let worked: Result<Exit> = worked.await;
+        let closed = owner.close(cx.settings.engine.shutdown_grace, signals.second()).await;
+        let exit = worked?;
+        closed?;
+        Ok(exit)
+    }
+}

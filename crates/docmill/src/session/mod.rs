@@ -1,0 +1,148 @@
+//! How a command reaches the store. The first process in a data directory becomes its owner; the others are
+//! guests, and hand their requests to the owner through its socket. A command does not notice which it is.
+
+mod guest;
+pub(crate) mod lock;
+mod owner;
+pub(crate) mod socket;
+mod upload;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::call::Call;
+use docmill_core::clock::Clock;
+use docmill_core::config::Settings;
+use docmill_core::ports::store::Received;
+use docmill_core::{Error, Result};
+use docmill_pipeline::{EngineOptions, Offer};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(crate) use guest::Guest;
+pub(crate) use owner::Owner;
+
+use self::lock::{DirectoryLock, Taken, in_use, make_directory};
+
+/// How long an owner may take from its lock to its socket.
+const OWNER_STARTS_WITHIN: Duration = Duration::from_secs(5);
+
+/// How often a guest looks whether the owner answers.
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+
+/// Bytes of a document on their way out.
+pub(crate) enum Original {
+    /// From a blob of this process.
+    Here(docmill_core::ports::blobs::Content),
+    /// From the owner.
+    There(guest::Download),
+}
+
+/// A way to the store.
+pub(crate) enum Session {
+    /// This process owns the data directory.
+    Owner(Box<Owner>),
+    /// Another one does.
+    Guest(Guest),
+}
+
+impl Session {
+    /// Becomes owner or guest of the data directory, which is made if there is none.
+    pub(crate) async fn open(
+        settings: &Arc<Settings>,
+        clock: &Arc<dyn Clock>,
+        command: &str,
+    ) -> Result<Self> {
+        let data = &settings.data;
+        make_directory(data)?;
+        let began = clock.monotonic();
+        loop {
+            let holder = match DirectoryLock::try_take(data, command)? {
+                Taken::Mine(lock) => {
+                    return Ok(Self::Owner(Box::new(Owner::start(lock, settings, clock).await?)));
+                }
+                Taken::Held(holder) => holder,
+            };
+            match socket::connect(data).await {
+                Ok(stream) => return Ok(Self::Guest(Guest::new(settings, stream).await?)),
+                Err(_) if clock.monotonic().saturating_sub(began) < OWNER_STARTS_WITHIN => {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+                Err(e) => {
+                    return Err(Error::unavailable(format!(
+                        "data directory {} is held by {holder}, which does not answer",
+                        data.display()
+                    ))
+                    .with_source(e)
+                    .with_hint("try again when it has started or ended"));
+                }
+            }
+        }
+    }
+
+    /// Becomes the owner, or refuses.
+    pub(crate) async fn own(
+        settings: &Arc<Settings>,
+        clock: &Arc<dyn Clock>,
+        command: &str,
+    ) -> Result<Owner> {
+        make_directory(&settings.data)?;
+        match DirectoryLock::try_take(&settings.data, command)? {
+            Taken::Mine(lock) => Owner::start(lock, settings, clock).await,
+            Taken::Held(holder) => Err(in_use(&settings.data, &holder, command)),
+        }
+    }
+
+    /// Asks, and reads the answer as what it must be.
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<T> {
+        let value = self.call(call).await?;
+        serde_json::from_value(value).map_err(|e| {
+            Error::bug("the answer is not of the form that was expected")
+                .with_source(e)
+                .with_hint("is the process that owns the data directory of another version?")
+        })
+    }
+
+    /// Asks.
+    pub(crate) async fn call(&self, call: Call) -> Result<Value> {
+        match self {
+            Self::Owner(owner) => owner.call(call).await,
+            Self::Guest(guest) => guest.call(call).await,
+        }
+    }
+
+    /// Brings items in; the answers are in the order of the items.
+    pub(crate) async fn receive(&self, offers: Vec<Offer>) -> Result<Vec<Received>> {
+        match self {
+            Self::Owner(owner) => owner.receive(offers).await,
+            Self::Guest(guest) => guest.receive(offers).await,
+        }
+    }
+
+    /// The bytes of a document.
+    pub(crate) async fn original(&self, id: &str) -> Result<Original> {
+        match self {
+            Self::Owner(owner) => owner.original(id).await.map(Original::Here),
+            Self::Guest(guest) => guest.original(id).await.map(Original::There),
+        }
+    }
+
+    /// Makes sure that an engine runs for as long as this session does, here or at the owner's.
+    pub(crate) async fn need_engine(&self, options: EngineOptions) -> Result<()> {
+        match self {
+            Self::Owner(owner) => owner.start_engine(options),
+            Self::Guest(guest) => guest.stay().await,
+        }
+    }
+
+    /// Lets go. An owner first waits for its guests, and gives running work `grace` to end.
+    pub(crate) async fn close(self, grace: Duration) -> Result<()> {
+        match self {
+            Self::Owner(owner) => {
+                owner.alone().await;
+                owner.close(grace, std::future::pending()).await
+            }
+            Self::Guest(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! How things are written for people: tables, numbers, sizes, times. Data goes to stdout and nothing else
+//! does; everything said about it goes to stderr.
+
+use std::io::{self, IsTerminal, Write};
+
+use docmill_core::clock::Timestamp;
+use docmill_core::text::shown;
+use docmill_core::{Error, Result};
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// Where a command writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terminal {
+    /// Machine output.
+    pub(crate) json: bool,
+    /// Say nothing but errors.
+    pub(crate) quiet: bool,
+}
+
+impl Terminal {
+    /// One line of data.
+    #[expect(clippy::unused_self, reason = "all output goes through the terminal it was decided for")]
+    pub(crate) fn line(self, text: &str) -> Result<()> {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{text}").and_then(|()| out.flush()).map_err(failure)
+    }
+
+    /// Data as it is, without a line end.
+    #[expect(clippy::unused_self, reason = "all output goes through the terminal it was decided for")]
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes).and_then(|()| out.flush()).map_err(failure)
+    }
+
+    /// One JSON object on one line.
+    pub(crate) fn object(self, value: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string(value)
+            .map_err(|e| Error::bug("cannot write an answer as JSON").with_source(e))?;
+        self.line(&text)
+    }
+
+    /// A line for the person, not for the script.
+    pub(crate) fn note(self, text: &str) {
+        if !self.quiet {
+            complain(text);
+        }
+    }
+
+    /// Whether a person watches stderr.
+    pub(crate) fn is_watched(self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+}
+
+/// A line on stderr. If stderr is gone there is nobody left to tell.
+pub(crate) fn complain(text: &str) {
+    if writeln!(io::stderr().lock(), "{text}").is_err() {
+        // Nothing can be said any more.
+    }
+}
+
+fn failure(error: io::Error) -> Error {
+    Error::unavailable("cannot write to stdout").with_source(error)
+}
+
+/// Whether an error means that whoever read our output has closed it: the polite end of `docmill list | head`.
+pub(crate) fn is_closed(error: &Error) -> bool {
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Columns that line up. Every cell is made safe to show; the last one is not padded.
+pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let cells: Vec<Vec<String>> = std::iter::once(head.iter().map(|h| (*h).to_owned()).collect())
+        .chain(rows.iter().cloned())
+        .map(|row: Vec<String>| row.iter().map(|cell| shown(cell)).collect())
+        .collect();
+    let widths: Vec<usize> = (0..head.len())
+        .map(|column| cells.iter().filter_map(|row| row.get(column)).map(|c| c.width()).max().unwrap_or(0))
+        .collect();
+    let lines = cells.iter().map(|row| {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width()) + 2));
+        }
+        line.trim_end().to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// `12,431`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 document`, `12,431 documents`.
+pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// `1.4 MiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: &[&str] = &["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for name in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = name;
+    }
+    format!("{value:.1} {unit}")
+}
+
+/// `3 s`, `4 min`, `2 h`, `5 d`.
+pub(crate) fn span(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds / 60),
+        7_200..=172_799 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// `4 min ago`, `in 30 s`, `now`.
+pub(crate) fn relative(now: Timestamp, at: Timestamp) -> String {
+    let seconds = now.0.saturating_sub(at.0) / 1000;
+    match seconds {
+        0 => "now".to_owned(),
+        1.. => format!("{} ago", span(seconds.unsigned_abs())),
+        _ => format!("in {}", span(seconds.unsigned_abs())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_lines_up_wide_and_narrow_names() {
+        let rows =
+            [vec!["é".into(), "1".into()], vec!["日本".into(), "22".into()], vec!["a\nb".into(), "3".into()]];
+        assert_eq!(table(&["NAME", "N"], &rows), "NAME  N\né     1\n日本  22\na\u{fffd}b   3");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(12_431), "12,431");
+        assert_eq!(count(1_000_000), "1,000,000");
+        assert_eq!(counted(1, "document", "documents"), "1 document");
+    }
+
+    #[test]
+    fn sizes_and_times_are_short() {
+        assert_eq!(size(1023), "1023 B");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(size(5 << 30), "5.0 GiB");
+        assert_eq!(relative(Timestamp(200_000), Timestamp(0)), "3 min ago");
+        assert_eq!(relative(Timestamp(0), Timestamp(30_000)), "in 30 s");
+        assert_eq!(relative(Timestamp(10), Timestamp(0)), "now");
+    }
+}
