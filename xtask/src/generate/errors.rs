@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use docmill_core::ErrorKind;
 use docmill_core::disposition::{self, Disposition, decide};
-use docmill_core::problem::ResultCode;
 use docmill_core::task::{Attempts, Size};
 
 /// The page.
@@ -15,7 +14,7 @@ pub(super) fn page() -> String {
          No other place retries.\n\
          A step may fail {} times in all, {} times in one size class; retries that cost nothing end when the task is \
          {} hours old.\n\n\
-         | kind | first failure on small | first failure on large | leaves the result |\n|---|---|---|---|\n",
+         | kind | first failure on small | first failure on large |\n|---|---|---|\n",
         disposition::MAX_ATTEMPTS,
         disposition::ATTEMPTS_PER_SIZE,
         disposition::MAX_FREE_RETRY_AGE.as_secs() / 3600,
@@ -24,10 +23,9 @@ pub(super) fn page() -> String {
         let first =
             |size| words(decide(kind, Attempts { lost: 1, ..Attempts::default() }, size, Duration::ZERO));
         page.push_str(&format!(
-            "| [`{kind}`](../errors/{kind}.md) | {} | {} | {} |\n",
+            "| [`{kind}`](../errors/{kind}.md) | {} | {} |\n",
             first(Size::Small),
             first(Size::Large),
-            ResultCode::of(kind).name(),
         ));
     }
     page.push_str(

@@ -62,6 +62,27 @@ pub(super) fn check_architecture_paths(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// A rule that names its test must name one that exists. A test's name is a word of at least four parts, such as
+/// `claim_skips_leased_task`.
+pub(super) fn check_named_tests(tree: &Tree) -> Vec<Finding> {
+    let is_test_name = |span: &str| {
+        span.matches('_').count() >= 3
+            && span.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
+    let specs = tree.under("docs/specs", "md");
+    let pages = tree.text(ARCHITECTURE).map(|text| (ARCHITECTURE, text)).into_iter().chain(specs);
+    let mut findings = Vec::new();
+    for (path, text) in pages {
+        for (line, name) in code_spans(text).filter(|(_, span)| is_test_name(span)) {
+            let definition = format!("fn {name}(");
+            if !tree.texts().any(|(path, text)| path.ends_with(".rs") && text.contains(&definition)) {
+                findings.push(Finding::at(path, line, format!("there is no test `{name}`")));
+            }
+        }
+    }
+    findings
+}
+
 /// Relative links lead somewhere.
 pub(super) fn check_links(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -81,11 +102,11 @@ pub(super) fn check_links(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A task kind that code names must be in the vocabulary of `--kinds`.
+/// A task kind that a stage owns must be in the vocabulary of `--kinds`.
 pub(super) fn check_kinds(tree: &Tree) -> Vec<Finding> {
     let page = tree.text(KINDS).unwrap_or_default();
     let mut findings = Vec::new();
-    for (path, text) in tree.under("crates/pipeline/src", "rs") {
+    for (path, text) in tree.under("crates/pipeline/src/stages", "rs") {
         for (number, line) in (1..).zip(text.lines()) {
             let Some((_, rest)) = line.split_once("TaskKind::named(\"") else { continue };
             let Some((kind, _)) = rest.split_once('"') else { continue };
@@ -152,6 +173,18 @@ mod tests {
     }
 
     #[test]
+    fn rule_without_its_test_is_found() {
+        let tree = Tree::of(&[
+            ("docs/specs/x.md", "`put_twice_keeps_first`, `put_once_is_gone`, `max_text_bytes`\n"),
+            ("a.rs", "async fn put_twice_keeps_first(x: X) {}\n"),
+        ]);
+        assert_eq!(
+            check_named_tests(&tree),
+            [Finding::at("docs/specs/x.md", 1, "there is no test `put_once_is_gone`")]
+        );
+    }
+
+    #[test]
     fn link_that_leads_nowhere_is_found() {
         let tree = Tree::of(&[
             (
@@ -167,7 +200,7 @@ mod tests {
     fn kind_without_a_row_is_found() {
         let tree = Tree::of(&[
             (KINDS, "| `no-op` | does nothing |\n"),
-            ("crates/pipeline/src/a.rs", "TaskKind::named(\"no-op\")\nTaskKind::named(\"other\")\n"),
+            ("crates/pipeline/src/stages/a.rs", "TaskKind::named(\"no-op\")\nTaskKind::named(\"other\")\n"),
         ]);
         assert_eq!(check_kinds(&tree).len(), 1);
     }

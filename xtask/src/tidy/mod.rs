@@ -56,6 +56,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     docs::check_architecture_paths,
     docs::check_kinds,
     docs::check_links,
+    docs::check_named_tests,
     docs::check_adr_numbers,
     code::check,
     crash_points::check,

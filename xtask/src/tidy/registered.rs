@@ -4,14 +4,32 @@
 use super::Finding;
 use crate::tree::Tree;
 
-/// A folder whose `mod.rs` declares each file as a module and names it again in its list.
-const FOLDERS: &[&str] = &["crates/formats/src/kinds", "crates/pipeline/src/stages"];
+const FORMATS: &str = "crates/formats/src/kinds";
+const STAGES: &str = "crates/pipeline/src/stages";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    FOLDERS.iter().flat_map(|folder| check_folder(tree, folder)).collect()
+    let mut findings = check_formats(tree, FORMATS);
+    findings.extend(check_stages(tree, STAGES));
+    findings
 }
 
-fn check_folder(tree: &Tree, folder: &str) -> Vec<Finding> {
+/// Every file that owns a task kind is in the list of handlers, by its path. The compiler sees to the `mod`.
+fn check_stages(tree: &Tree, folder: &str) -> Vec<Finding> {
+    let list_path = format!("{folder}/mod.rs");
+    let list = tree.text(&list_path).unwrap_or_default();
+    let mut findings = Vec::new();
+    for (path, text) in tree.under(folder, "rs").filter(|(_, text)| text.contains("TaskKind::named(")) {
+        let module = path[folder.len() + 1..].trim_end_matches(".rs").replace('/', "::");
+        if !list.contains(&format!("&{module}::")) {
+            let line = text.lines().position(|l| l.contains("TaskKind::named(")).map_or(1, |i| i + 1);
+            findings.push(Finding::at(path, line, format!("its kind is not in the list of {list_path}")));
+        }
+    }
+    findings
+}
+
+/// Every file and folder is a reader: declared as a module, and named again in the list.
+fn check_formats(tree: &Tree, folder: &str) -> Vec<Finding> {
     let list_path = format!("{folder}/mod.rs");
     let Some(list) = tree.text(&list_path) else {
         return vec![Finding::in_file(&list_path, "missing: it lists what the folder holds")];
@@ -78,9 +96,23 @@ mod tests {
             ("k/e.rs", ""),
             ("k/tests.rs", ""),
         ]);
-        let found: Vec<_> = check_folder(&tree, "k").into_iter().map(|f| f.message).collect();
+        let found: Vec<_> = check_formats(&tree, "k").into_iter().map(|f| f.message).collect();
         assert_eq!(found.len(), 2);
         assert!(found[0].starts_with("`b` is declared but"));
         assert!(found[1].starts_with("`c` is in the folder but"));
+    }
+    #[test]
+    fn kind_without_its_line_is_found() {
+        let kind = "const KIND: TaskKind = TaskKind::named(\"x\");\n";
+        let tree = Tree::of(&[
+            ("s/mod.rs", "static ALL: &[X] = &[&a::one::One];\n"),
+            ("s/a/one.rs", kind),
+            ("s/a/two.rs", kind),
+            ("s/a/shared.rs", ""),
+        ]);
+        assert_eq!(
+            check_stages(&tree, "s"),
+            [Finding::at("s/a/two.rs", 1, "its kind is not in the list of s/mod.rs")]
+        );
     }
 }
