@@ -140,8 +140,9 @@ CREATE TABLE task (
   queued_at      INTEGER NOT NULL,
   finished_at    INTEGER
 ) STRICT;
--- The queue itself. Everything a claim looks at is in the index, so a backlog of other kinds costs nothing.
-CREATE INDEX task_queue ON task (tenant_id, kind, order_key, run_at, units) WHERE state = 'queued';
+-- The queue itself: a backlog of other kinds or tenants costs a claim nothing, and what is equal in order
+-- leaves in the order in which it came (the task's number is the last part of every index).
+CREATE INDEX task_queue ON task (tenant_id, kind, order_key) WHERE state = 'queued';
 CREATE INDEX task_lease ON task (owner, lease_until) WHERE state = 'running';
 CREATE INDEX task_dead ON task (tenant_id, finished_at) WHERE state = 'dead';
 CREATE INDEX task_ingestion ON task (ingestion_id);

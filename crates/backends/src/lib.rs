@@ -4,3 +4,4 @@
 pub mod blobs;
 pub mod child;
 pub mod search;
+pub mod store;

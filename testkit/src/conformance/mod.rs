@@ -15,6 +15,7 @@
 //! that was asked for and cannot be opened *fails*.
 
 pub mod blobs;
+pub mod store;
 pub mod text_index;
 
 use std::path::Path;
@@ -22,16 +23,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use docmill_core::Result;
+use docmill_core::clock::{SteppingClock, Timestamp};
 use futures::future::BoxFuture;
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
 use uuid::Uuid;
+
+/// When every case begins: 2026-01-01.
+const START: Timestamp = Timestamp(1_767_225_600_000);
 
 /// Where a back end may put its things during one case. Every case has its own, so cases run side by side.
 pub struct Place {
     dir: TempDir,
     url: Option<String>,
     id: Uuid,
+    clock: Arc<SteppingClock>,
 }
 
 impl Place {
@@ -43,6 +49,12 @@ impl Place {
     /// What the variable of this back end says; `None` for an embedded one.
     pub fn url(&self) -> Option<&str> {
         self.url.as_deref()
+    }
+
+    /// The clock of this case: it stands still until the case moves it. A back end that lives by its server's
+    /// clock must be told the difference.
+    pub fn clock(&self) -> Arc<SteppingClock> {
+        Arc::clone(&self.clock)
     }
 
     /// A name no other case has, for a schema or a prefix on a shared server.
@@ -112,6 +124,11 @@ pub struct Bench<P: ?Sized> {
 }
 
 impl<P: ?Sized> Bench<P> {
+    /// The clock that the back end lives by.
+    pub fn clock(&self) -> Arc<SteppingClock> {
+        self.place.clock()
+    }
+
     /// Opens the back end. Open it again, after dropping the first, to see what survives a restart.
     #[expect(clippy::panic, reason = "an unreachable back end fails the case")]
     pub async fn open(&self) -> Arc<P> {
@@ -168,7 +185,12 @@ impl<P: ?Sized + 'static> Suite<P> {
                 let name = format!("{}::{}::{}", self.port, backend.name, case.name);
                 let (run, url, open) = (case.run, url.clone(), Arc::clone(&backend.open));
                 let trial = Trial::test(name, move || {
-                    let place = Place { dir: tempfile::tempdir()?, url, id: fresh_id() };
+                    let place = Place {
+                        dir: tempfile::tempdir()?,
+                        url,
+                        id: fresh_id(),
+                        clock: Arc::new(SteppingClock::new(START)),
+                    };
                     let bench = Bench { place: Arc::new(place), open };
                     // Two threads, so that what must hold between threads is put to the test.
                     tokio::runtime::Builder::new_multi_thread()

@@ -143,7 +143,7 @@ fn candidates(
         let mut statement = tx.sql(
             "SELECT task_id, order_key, run_at, units FROM task
              WHERE state = 'queued' AND tenant_id = ?1 AND kind = ?2 AND run_at <= ?3
-             ORDER BY order_key LIMIT ?4",
+             ORDER BY order_key, task_id LIMIT ?4",
         )?;
         let rows = statement
             .query_map(params![tenant.as_bytes(), kind, tx.now.0, limit as i64], |r| {

@@ -1,0 +1,170 @@
+//! Batches: exact ends, pauses, cancellation.
+
+use docmill_core::batch::{BatchChange, BatchState, Walk};
+use docmill_core::event::EventType;
+use docmill_core::ports::Store;
+use docmill_core::ports::store::Committed;
+
+use super::world::World;
+use crate::conformance::{Bench, Case};
+
+pub(super) fn cases() -> Vec<Case<dyn Store>> {
+    crate::cases![
+        batch_finishes_once_when_sealed_and_done,
+        batch_sealed_after_its_work_finishes_at_the_seal,
+        empty_batch_finishes_at_the_seal,
+        item_that_was_walked_but_not_stored_breaks_the_balance,
+        paused_batch_is_held_and_goes_on,
+        work_of_a_paused_batch_does_not_continue,
+        cancelled_batch_stops_what_runs,
+        replayed_item_reopens_its_batch_silently,
+        batch_is_found_by_name_and_by_id,
+    ]
+}
+
+async fn batch_finishes_once_when_sealed_and_done(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    world.receive(Some(batch), 2).await;
+    for lease in world.claim(1).await {
+        world.complete(&lease).await;
+    }
+    assert_eq!(world.totals(batch).await.state, BatchState::Open);
+    assert_eq!(world.seal(batch, 2).await.state, BatchState::Sealed);
+    assert_eq!(world.count_events(EventType::JobFinished).await, 0);
+    for lease in world.claim(1).await {
+        world.complete(&lease).await;
+    }
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.state, totals.expected), (BatchState::Finished, Some(2)));
+    assert!(totals.finished_at.is_some() && totals.change_seq > 0);
+    for kind in [EventType::JobQueued, EventType::JobStarted, EventType::JobFinished] {
+        assert_eq!(world.count_events(kind).await, 1, "{kind:?}");
+    }
+}
+
+async fn batch_sealed_after_its_work_finishes_at_the_seal(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    world.receive(Some(batch), 1).await;
+    let lease = world.claim_one().await;
+    world.complete(&lease).await;
+    assert_eq!(world.count_events(EventType::JobFinished).await, 0);
+    assert_eq!(world.seal(batch, 1).await.state, BatchState::Finished);
+    assert_eq!(world.count_events(EventType::JobFinished).await, 1);
+}
+
+async fn empty_batch_finishes_at_the_seal(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    assert_eq!(world.seal(batch, 0).await.state, BatchState::Finished);
+    world.assert_balanced().await;
+}
+
+async fn item_that_was_walked_but_not_stored_breaks_the_balance(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(Some("x")).await;
+    world.receive(Some(batch), 2).await;
+    world.seal(batch, 3).await;
+    assert!(!world.store.ledger(world.tenant, None).await.unwrap().balanced());
+    // The next run meets all three, two of them known.
+    world.batch(Some("x")).await;
+    world.receive(Some(batch), 1).await;
+    let walk = Walk { walked: 3, known: 2, baseline: 2 };
+    world.store.seal_batch(world.tenant, batch, walk).await.unwrap();
+    world.assert_balanced().await;
+}
+
+async fn paused_batch_is_held_and_goes_on(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    let received = world.receive(Some(batch), 2).await;
+    let change = |change| world.store.change_batch(world.tenant, batch, change);
+    change(BatchChange::Pause).await.unwrap();
+    world.receive(Some(batch), 1).await;
+    assert!(world.claim(5).await.is_empty());
+    let status = world.store.status(world.tenant).await.unwrap();
+    assert_eq!((status.tasks.queued, status.tasks.held), (0, 3));
+    let why = world.store.why(world.tenant, &received[0].ingestion_id.to_string()).await.unwrap().unwrap();
+    assert!(why.waiting_for.contains("paused"), "{}", why.waiting_for);
+    change(BatchChange::Resume).await.unwrap();
+    assert_eq!(world.claim(5).await.len(), 3);
+    world.assert_balanced().await;
+}
+
+async fn work_of_a_paused_batch_does_not_continue(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    world.receive(Some(batch), 1).await;
+    let lease = world.claim_one().await;
+    world.store.change_batch(world.tenant, batch, BatchChange::Pause).await.unwrap();
+    let commit = docmill_core::ports::store::Commit {
+        task_id: lease.task_id,
+        epoch: lease.epoch,
+        duration: std::time::Duration::ZERO,
+        outcome: super::done(docmill_core::ports::store::Done {
+            next: Some(super::new_task(&super::world::KIND)),
+            ..Default::default()
+        }),
+        continue_for: Some(super::world::LEASE),
+    };
+    assert_eq!(world.store.commit(commit).await.unwrap(), Committed::Accepted { next: None });
+    assert!(world.claim(5).await.is_empty());
+}
+
+async fn cancelled_batch_stops_what_runs(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    world.receive(Some(batch), 3).await;
+    let lease = world.claim_one().await;
+    let stopped = world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    assert_eq!(stopped, 3);
+    assert_eq!(world.complete(&lease).await, Committed::Stale);
+    let held = vec![(lease.task_id, lease.epoch)];
+    let lost = world.store.renew(world.worker, held, super::world::LEASE).await.unwrap();
+    assert_eq!(lost, [lease.task_id]);
+    assert!(world.claim(5).await.is_empty());
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.state, totals.cancelled, totals.open), (BatchState::Cancelled, 3, 0));
+    assert_eq!(world.count_events(EventType::ImportCancelled).await, 1);
+    let again = world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    assert_eq!(again, 0);
+    assert_eq!(world.count_events(EventType::ImportCancelled).await, 1);
+    world.assert_balanced().await;
+}
+
+async fn replayed_item_reopens_its_batch_silently(bench: Bench<dyn Store>) {
+    use docmill_core::ErrorKind;
+    use docmill_core::ingestion::IngestionEnd;
+    use docmill_core::ports::store::Outcome;
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    let received = world.receive(Some(batch), 1).await;
+    world.seal(batch, 1).await;
+    let lease = world.claim_one().await;
+    let error = super::failure(ErrorKind::Timeout);
+    let dead = Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true };
+    world.report(&lease, dead).await;
+    assert_eq!(world.totals(batch).await.state, BatchState::Finished);
+    let id = received[0].document_id.unwrap().to_string();
+    assert_eq!(world.store.retry(world.tenant, Some(&id)).await.unwrap().count, 1);
+    assert_eq!(world.totals(batch).await.state, BatchState::Sealed);
+    assert_eq!(world.store.retry(world.tenant, Some(&id)).await.unwrap().count, 0, "clicks do not add up");
+    let lease = world.claim_one().await;
+    world.complete(&lease).await;
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.state, totals.completed, totals.failed), (BatchState::Finished, 1, 0));
+    assert_eq!(world.count_events(EventType::JobFinished).await, 1);
+    world.assert_balanced().await;
+}
+
+async fn batch_is_found_by_name_and_by_id(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(Some("march mail")).await;
+    let found = world.store.find_batch(world.tenant, "march mail").await.unwrap().unwrap();
+    assert_eq!(found.batch_id, batch);
+    assert!(world.store.find_batch(world.tenant, &batch.to_string()).await.unwrap().is_some());
+    assert!(world.store.find_batch(world.tenant, "april mail").await.unwrap().is_none());
+    let other = world.store.tenant("other").await.unwrap();
+    assert!(world.store.find_batch(other, "march mail").await.unwrap().is_none());
+}

@@ -1,0 +1,256 @@
+//! What documents show, and what followers of them see.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use docmill_core::ErrorKind;
+use docmill_core::artifact::Artifact;
+use docmill_core::document::DocumentState;
+use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId};
+use docmill_core::ingestion::{Facts, IngestionEnd, Stage};
+use docmill_core::ports::Store;
+use docmill_core::ports::store::{Done, Outcome, Selection};
+use docmill_core::problem::{Problem, ResultCode};
+use docmill_core::task::Lease;
+
+use super::world::{KIND, World, done, failure, new_task};
+use crate::conformance::{Bench, Case};
+
+pub(super) fn cases() -> Vec<Case<dyn Store>> {
+    crate::cases![
+        newest_ingestion_wins_however_late_the_older_ends,
+        failed_rerun_keeps_what_was_read,
+        state_follows_the_ingestions,
+        stale_document_is_told_by_the_server,
+        list_pages_see_each_document_once,
+        changes_come_in_order_each_document_once,
+        blob_keys_are_exactly_those_in_use,
+        reprocess_opens_one_ingestion_at_a_time,
+        select_matches_state_and_type,
+        timeline_tells_every_attempt,
+        unknown_ids_are_not_found,
+    ]
+}
+
+fn transcribed(lease: &Lease, title: &str) -> Outcome {
+    let hash = ContentHash::of(title.as_bytes());
+    let key = BlobKey::artifact(lease.subject.ingestion_id, "transcription", &hash, "json");
+    let artifact = Artifact {
+        name: "transcription".into(),
+        key: key.clone(),
+        hash,
+        bytes: 1,
+        media_type: "application/json".into(),
+    };
+    done(Done {
+        artifacts: vec![artifact],
+        facts: Facts {
+            title: Some(title.into()),
+            media_type: Some("text/plain".into()),
+            transcription: Some(key),
+            word_count: Some(3),
+            ..Facts::default()
+        },
+        end: Some(IngestionEnd::completed(ResultCode::Success, Vec::new())),
+        ..Done::default()
+    })
+}
+
+async fn newest_ingestion_wins_however_late_the_older_ends(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.take(world.receipt(None, "a.txt", "same")).await;
+    let older = world.claim_one().await;
+    let received = world.take(world.receipt(None, "b.txt", "same")).await;
+    let newer = world.claim_one().await;
+    world.report(&newer, transcribed(&newer, "new")).await;
+    world.report(&older, transcribed(&older, "old")).await;
+    let id = received.document_id.unwrap().to_string();
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!((shown.title.as_deref(), shown.word_count), (Some("new"), Some(3)));
+    assert_eq!(shown.ingestions.len(), 2);
+    let head = world.store.head(world.tenant, &id).await.unwrap().unwrap();
+    assert!(head.transcription.unwrap().as_str().contains(&newer.subject.ingestion_id.to_string()));
+}
+
+async fn failed_rerun_keeps_what_was_read(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let received = world.take(world.receipt(None, "a.txt", "same")).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, transcribed(&lease, "good")).await;
+    world.take(world.receipt(None, "a.txt", "same")).await;
+    let lease = world.claim_one().await;
+    let error = failure(ErrorKind::Timeout);
+    let dead = Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true };
+    world.report(&lease, dead).await;
+    let id = received.document_id.unwrap().to_string();
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!((shown.state, shown.title.as_deref()), (DocumentState::Failed, Some("good")));
+    assert!(world.store.head(world.tenant, &id).await.unwrap().unwrap().transcription.is_some());
+}
+
+async fn state_follows_the_ingestions(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let received = world.receive(None, 1).await.remove(0);
+    let id = received.document_id.unwrap().to_string();
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!((shown.state, shown.status), (DocumentState::Processing, Stage::Queued));
+    let lease = world.claim_one().await;
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!(shown.status, Stage::Transcribing);
+    let mut end = IngestionEnd::completed(
+        ResultCode::TextUnavailable,
+        vec![Problem::new(ErrorKind::Timeout, "no text within 60 s")],
+    );
+    end.needs_review = true;
+    world.report(&lease, done(Done { end: Some(end), ..Done::default() })).await;
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!((shown.state, shown.status), (DocumentState::NeedsReview, Stage::Completed));
+    assert_eq!(shown.problems[0].code, ResultCode::TextUnavailable);
+    let listed = world.store.list(world.tenant, Some(DocumentState::NeedsReview), 5, None).await.unwrap();
+    assert_eq!(listed.documents.len(), 1);
+    let listed = world.store.list(world.tenant, Some(DocumentState::Ready), 5, None).await.unwrap();
+    assert!(listed.documents.is_empty());
+}
+
+async fn stale_document_is_told_by_the_server(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let received = world.receive(None, 1).await.remove(0);
+    world.clock.advance(Duration::from_mins(11));
+    let id = received.document_id.unwrap().to_string();
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert!(shown.stale);
+    assert_eq!(shown.state, DocumentState::Stale);
+}
+
+async fn list_pages_see_each_document_once(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.receive(None, 25).await;
+    let mut seen = BTreeSet::new();
+    let mut cursor: Option<String> = None;
+    loop {
+        let page = world.store.list(world.tenant, None, 10, cursor.as_deref()).await.unwrap();
+        for line in &page.documents {
+            assert!(seen.insert(line.document_id), "no document twice");
+        }
+        // Later arrivals do not disturb the pages that follow.
+        world.receive(None, 3).await;
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 25);
+    let bad = world.store.list(world.tenant, None, 10, Some("nonsense")).await.unwrap_err();
+    assert_eq!(bad.kind(), ErrorKind::InvalidRequest);
+}
+
+async fn changes_come_in_order_each_document_once(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    assert_eq!(world.store.last_change().await.unwrap(), 0);
+    world.receive(None, 3).await;
+    for lease in world.claim(3).await {
+        world.report(&lease, transcribed(&lease, "t")).await;
+    }
+    world.take(world.receipt(None, "again.txt", "text 0")).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, transcribed(&lease, "u")).await;
+    let changes = world.store.changes(0, 100).await.unwrap();
+    let documents: BTreeSet<_> = changes.iter().map(|c| c.document_id).collect();
+    assert_eq!((changes.len(), documents.len()), (3, 3));
+    assert!(changes.windows(2).all(|w| w[0].seq < w[1].seq));
+    let last = changes.last().unwrap();
+    assert_eq!((last.seq, last.title.as_deref()), (world.store.last_change().await.unwrap(), Some("u")));
+    assert!(world.store.changes(last.seq, 100).await.unwrap().is_empty());
+    assert_eq!(world.store.changes(0, 2).await.unwrap().len(), 2);
+}
+
+async fn blob_keys_are_exactly_those_in_use(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.receive(None, 2).await;
+    for lease in world.claim(2).await {
+        world.report(&lease, transcribed(&lease, "t")).await;
+    }
+    let mut keys = Vec::new();
+    loop {
+        let page = world.store.blob_keys(keys.last(), 3).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        keys.extend(page);
+    }
+    assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), 4);
+    assert!(keys.windows(2).all(|w| w[0] < w[1]));
+    let mut asked = keys.clone();
+    asked.push(BlobKey::document(DocumentId(world.worker().0), "gone.txt"));
+    asked.push(BlobKey::stored("uploads/whatever"));
+    let found = world.store.referenced(&asked).await.unwrap();
+    assert_eq!(found, [true, true, true, true, false, false]);
+}
+
+async fn reprocess_opens_one_ingestion_at_a_time(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let received = world.receive(None, 1).await.remove(0);
+    let document = received.document_id.unwrap();
+    let batch = world.batch(None).await;
+    let again = || vec![(IngestionId(world.worker().0), document, new_task(&KIND))];
+    let busy = world.store.reprocess(world.tenant, batch, again()).await.unwrap();
+    assert_eq!(busy, 0, "its first ingestion is still open");
+    let lease = world.claim_one().await;
+    world.complete(&lease).await;
+    assert_eq!(world.store.reprocess(world.tenant, batch, again()).await.unwrap(), 1);
+    assert_eq!(world.store.reprocess(world.tenant, batch, again()).await.unwrap(), 0);
+    world.seal(batch, 1).await;
+    let lease = world.claim_one().await;
+    assert!(lease.subject.duplicate);
+    world.complete(&lease).await;
+    world.assert_balanced().await;
+}
+
+async fn select_matches_state_and_type(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.receive(None, 2).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, transcribed(&lease, "t")).await;
+    let count =
+        async |selection: Selection| world.store.select(world.tenant, &selection).await.unwrap().len();
+    assert_eq!(count(Selection::default()).await, 2);
+    let ready = Selection { state: Some(DocumentState::Ready), ..Selection::default() };
+    assert_eq!(count(ready).await, 1);
+    let texts = Selection { media_type: Some("text/plain".into()), ..Selection::default() };
+    assert_eq!(count(texts).await, 1);
+    let all = world.store.select(world.tenant, &Selection::default()).await.unwrap();
+    assert_eq!(all.iter().filter(|s| s.busy).count(), 1);
+}
+
+async fn timeline_tells_every_attempt(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let received = world.receive(None, 1).await.remove(0);
+    let lease = world.claim_one().await;
+    let retry = Outcome::Retry {
+        error: failure(ErrorKind::ChildCrashed),
+        run_at: docmill_core::clock::Clock::now(world.clock.as_ref()),
+        size: docmill_core::task::Size::Large,
+        units: 1,
+        charged: true,
+    };
+    world.report(&lease, retry).await;
+    world.clock.advance(Duration::from_secs(1));
+    let lease = world.claim_one().await;
+    world.complete(&lease).await;
+    let id = received.document_id.unwrap().to_string();
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    let told: Vec<_> = shown.timeline.iter().map(|t| (t.what.as_str(), t.outcome.as_str())).collect();
+    assert_eq!(told, [("received", "done"), ("extract-text", "escalated"), ("completed", "done")]);
+    assert_eq!(shown.ingestions[0].attempt, 1);
+}
+
+async fn unknown_ids_are_not_found(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let nobody = world.worker().to_string();
+    assert!(world.store.show(world.tenant, &nobody).await.unwrap().is_none());
+    assert!(world.store.why(world.tenant, &nobody).await.unwrap().is_none());
+    let error = world.store.retry(world.tenant, Some(&nobody)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let error = world.store.show(world.tenant, "no-uuid").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+}

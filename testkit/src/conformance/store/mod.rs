@@ -1,0 +1,28 @@
+//! What every store must do. The cases are grouped by topic; the world they play in is in `world`.
+
+mod batches;
+mod children;
+mod documents;
+mod events;
+mod lease;
+mod queue;
+mod receive;
+mod world;
+
+use docmill_core::ports::Store;
+
+pub use world::{Reported, World, done, ended, failure, new_task};
+
+use crate::conformance::Suite;
+
+/// Everything a store must do.
+pub fn suite() -> Suite<dyn Store> {
+    let mut cases = receive::cases();
+    cases.extend(queue::cases());
+    cases.extend(lease::cases());
+    cases.extend(children::cases());
+    cases.extend(batches::cases());
+    cases.extend(documents::cases());
+    cases.extend(events::cases());
+    Suite { port: "store", cases }
+}
