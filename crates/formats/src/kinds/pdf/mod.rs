@@ -1,9 +1,10 @@
 //! PDF: the text layer of each page.
 //!
 //! `device` receives the glyphs that hayro's interpreter draws, `layout` makes lines of them, `metadata` reads
-//! the information dictionary. A page that cannot be read is a warning; the others go on. Whether a text layer
+//! the information dictionary, `bomb` refuses content that expands beyond reason. A page that cannot be read is a warning; the others go on. Whether a text layer
 //! is good enough, or missing, is said with each page.
 
+mod bomb;
 mod device;
 mod layout;
 mod metadata;
@@ -72,7 +73,14 @@ impl Format for Pdf {
                 break;
             }
             let page = &pdf.pages()[number as usize - 1];
-            let page = read_page(page, number, &pdf, &cache, sink)?;
+            let page = match bomb::check(page, limits) {
+                Ok(()) => read_page(page, number, &pdf, &cache, sink)?,
+                Err(e) => {
+                    let note = docmill_core::error::ErrorNote::from(&e);
+                    sink.warn(Problem::from(&note).on_page(number))?;
+                    without_text(number, "page expands beyond reason")
+                }
+            };
             sink.page(page)?;
         }
         Ok(())

@@ -53,6 +53,17 @@ fn pages_beyond_the_limit_are_warned_about() {
 }
 
 #[test]
+fn content_that_expands_beyond_reason_costs_its_page_alone() {
+    let limits = ReadLimits { ratio_from_bytes: 100_000, ..Limits::default().for_reader() };
+    let (found, result) = try_read("a.pdf", &fixture("pdf/content-bomb.pdf"), EVERYTHING, &limits);
+    result.unwrap();
+    assert_eq!(found.warnings()[0].kind, ErrorKind::BombSuspected);
+    assert_eq!(found.warnings()[0].page, Some(1));
+    let texts: Vec<_> = found.pages().iter().map(|p| p.text.as_str()).collect();
+    assert_eq!(texts, ["", "still read\n"]);
+}
+
+#[test]
 fn garbage_behind_a_signature_is_corrupt() {
     let limits = Limits::default().for_reader();
     let (found, result) = try_read("a.pdf", b"%PDF-1.4\nnothing that makes sense", EVERYTHING, &limits);
