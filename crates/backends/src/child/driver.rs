@@ -149,7 +149,7 @@ impl Driver {
             Fault::Died(None) => Fault::Died(Some(death)),
             other => other,
         };
-        let Settled { again, ended } = frame.settle(fault);
+        let Settled { again, ended } = frame.settle(&fault);
         for (ticket, held, error) in ended {
             ticket.finish(held, Err(error));
         }

@@ -85,36 +85,36 @@ fn death_in_a_shared_frame_charges_nobody_and_isolates_the_one_in_work() {
     frame.hear(begin(10)).unwrap();
     frame.hear(end(10)).unwrap();
     frame.hear(begin(11)).unwrap();
-    let settled = frame.settle(died());
+    let settled = frame.settle(&died());
     assert_eq!(summary(&settled), (vec![("b", true), ("c", false)], vec![]));
 }
 
 #[test]
 fn death_before_anyone_began_makes_all_suspect() {
     let (frame, _findings) = frame_of(&["a", "b"], true);
-    assert_eq!(summary(&frame.settle(died())), (vec![("a", true), ("b", true)], vec![]));
+    assert_eq!(summary(&frame.settle(&died())), (vec![("a", true), ("b", true)], vec![]));
 }
 
 #[test]
 fn death_of_a_lone_document_is_charged() {
     let (mut frame, _findings) = frame_of(&["a"], false);
     frame.hear(begin(10)).unwrap();
-    assert_eq!(summary(&frame.settle(died())), (vec![], vec![("a", ErrorKind::ChildCrashed)]));
+    assert_eq!(summary(&frame.settle(&died())), (vec![], vec![("a", ErrorKind::ChildCrashed)]));
 }
 
 #[test]
 fn death_before_a_lone_document_began_is_charged_in_a_fresh_child_only() {
     let (frame, _findings) = frame_of(&["a"], false);
-    assert_eq!(summary(&frame.settle(died())), (vec![("a", true)], vec![]));
+    assert_eq!(summary(&frame.settle(&died())), (vec![("a", true)], vec![]));
     let (frame, _findings) = frame_of(&["a"], true);
-    assert_eq!(summary(&frame.settle(died())), (vec![], vec![("a", ErrorKind::ChildCrashed)]));
+    assert_eq!(summary(&frame.settle(&died())), (vec![], vec![("a", ErrorKind::ChildCrashed)]));
 }
 
 #[test]
 fn own_timeout_is_charged_even_in_a_shared_frame() {
     let (mut frame, _findings) = frame_of(&["a", "b"], true);
     frame.hear(begin(10)).unwrap();
-    let settled = frame.settle(Fault::OwnTime(Error::timeout("too slow")));
+    let settled = frame.settle(&Fault::OwnTime(Error::timeout("too slow")));
     assert_eq!(summary(&settled), (vec![("b", false)], vec![("a", ErrorKind::Timeout)]));
 }
 
@@ -122,7 +122,7 @@ fn own_timeout_is_charged_even_in_a_shared_frame() {
 fn memory_in_a_shared_frame_is_tried_again_alone() {
     let (mut frame, _findings) = frame_of(&["a", "b"], true);
     frame.hear(begin(10)).unwrap();
-    assert_eq!(summary(&frame.settle(Fault::Memory)), (vec![("a", true), ("b", false)], vec![]));
+    assert_eq!(summary(&frame.settle(&Fault::Memory)), (vec![("a", true), ("b", false)], vec![]));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn cancelled_document_is_dropped_and_its_neighbours_go_on() {
     let (mut frame, mut findings) = frame_of(&["a", "b"], true);
     frame.hear(begin(10)).unwrap();
     drop(findings.remove(0));
-    assert_eq!(summary(&frame.settle(Fault::Cancelled)), (vec![("b", false)], vec![]));
+    assert_eq!(summary(&frame.settle(&Fault::Cancelled)), (vec![("b", false)], vec![]));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn output_beyond_what_is_held_back_is_read_again_alone() {
     let (mut frame, _findings) = frame_of(&["a", "b"], true);
     frame.hear(begin(10)).unwrap();
     let fault = frame.hear(page(10, &"x".repeat(2000))).unwrap_err();
-    assert_eq!(summary(&frame.settle(fault)), (vec![("a", true), ("b", false)], vec![]));
+    assert_eq!(summary(&frame.settle(&fault)), (vec![("a", true), ("b", false)], vec![]));
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl Frame {
     }
 
     /// Decides about every document that has not ended.
-    pub(super) fn settle(self, fault: Fault) -> Settled {
+    pub(super) fn settle(self, fault: &Fault) -> Settled {
         let mut settled = Settled::default();
         let nobody_began = self.in_work.is_none();
         if let Some(work) = self.in_work {
