@@ -1,4 +1,4 @@
-//! Names from outside, made safe to show.
+//! Text from outside: made safe to show, and cut into words.
 
 /// Removes control and bidirectional-override characters, which could make a name look like another one or
 /// move the cursor of a terminal. The stored original stays as it came.
@@ -9,6 +9,22 @@ pub fn shown(name: &str) -> String {
 fn is_treacherous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Whether a letter belongs to a script that is written without spaces between words: Chinese, Japanese,
+/// Korean (whose endings hang on the word), Thai, Lao, Burmese, Khmer. The search index takes each such
+/// letter for a word, so that any part of a run is found.
+pub fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Whether a character stands inside a word without being part of it: combining marks (the file names of
+/// some systems write `e` and an accent for `é`), soft hyphens, joiners.
+pub fn is_mark(c: char) -> bool {
+    matches!(c, '\u{00ad}' | '\u{0300}'..='\u{036f}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
 #[cfg(test)]

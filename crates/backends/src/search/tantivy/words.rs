@@ -5,6 +5,7 @@
 //! row then finds them anywhere, as a substring. No stemming: it needs to know the language, and what it
 //! guesses wrong cannot be found at all.
 
+use docmill_core::text::{is_mark, is_unspaced};
 use tantivy::tokenizer::{
     AsciiFoldingFilter, LowerCaser, RemoveLongFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
 };
@@ -93,7 +94,7 @@ impl TokenStream for WordStream<'_> {
         };
         let mut end = start;
         for c in rest[start..].chars() {
-            if is_invisible(c) {
+            if is_mark(c) {
                 end += c.len_utf8();
                 continue;
             }
@@ -121,21 +122,6 @@ impl TokenStream for WordStream<'_> {
     fn token_mut(&mut self) -> &mut Token {
         self.token
     }
-}
-
-/// Written without spaces between words: Chinese, Japanese, Korean (whose endings hang on the word), Thai,
-/// Lao, Burmese, Khmer.
-fn is_unspaced(c: char) -> bool {
-    matches!(c,
-        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
-        | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}' | '\u{20000}'..='\u{3ffff}')
-}
-
-/// Inside a word, but not part of it: combining marks (file names of some systems carry `e` and an accent
-/// for `é`), soft hyphens, joiners.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{00ad}' | '\u{0300}'..='\u{036f}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
 #[cfg(test)]
