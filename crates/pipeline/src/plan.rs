@@ -14,7 +14,7 @@
 use docmill_core::ErrorKind;
 use docmill_core::config::EngineSettings;
 use docmill_core::error::ErrorNote;
-use docmill_core::ingestion::{IngestionEnd, IngestionStatus, Stage};
+use docmill_core::ingestion::{IngestionEnd, Stage};
 use docmill_core::ports::store::{Done, FanOut};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::{NewTask, Size, TaskKind, units};
@@ -81,10 +81,10 @@ pub enum Step {
 
 /// What follows `outcome`. `bytes` is the length of the document, `payload` what its tasks carry along.
 pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSettings) -> Step {
-    let task = |kind: TaskKind, stage, payload: Payload| new_task(kind, stage, bytes, payload, engine);
+    let task = |kind: TaskKind, stage, payload: Payload| new_task(kind, stage, bytes, &payload, engine);
     let carried = payload.carried();
     match outcome {
-        Outcome::Received => Step::Next(task(intake::document::KIND, Stage::Intake, carried)),
+        Outcome::Received => Step::Next(first(bytes, &carried, engine)),
         Outcome::Empty => Step::End(IngestionEnd::completed(ResultCode::Empty, Vec::new())),
         Outcome::Unsupported => Step::End(IngestionEnd::completed(ResultCode::Unsupported, Vec::new())),
         Outcome::TooDeep(error) | Outcome::Stopped(error) => Step::End(IngestionEnd::failed(error)),
@@ -117,9 +117,11 @@ pub fn degrade(kind: &TaskKind, error: &ErrorNote) -> Option<IngestionEnd> {
 /// document; without its bytes or its members it is not. Null while parts of it are still at work.
 pub fn recover(kind: &TaskKind, error: &ErrorNote) -> Option<IngestionEnd> {
     let problem = |code| Problem { code, ..Problem::from(error) };
+    let is_text = *kind == transcribe::text::KIND || *kind == transcribe::join::KIND;
+    let has_bytes = error.kind != ErrorKind::NotFound;
     if *kind == transcribe::part::KIND {
         None
-    } else if *kind == transcribe::text::KIND || *kind == transcribe::join::KIND {
+    } else if is_text && has_bytes {
         Some(IngestionEnd {
             needs_review: true,
             error: Some(error.clone()),
@@ -137,8 +139,7 @@ pub fn recover(kind: &TaskKind, error: &ErrorNote) -> Option<IngestionEnd> {
 
 /// The first task of something that came in.
 pub fn first(bytes: u64, payload: &Payload, engine: &EngineSettings) -> NewTask {
-    begin_at(Stage::Intake, bytes, payload, engine)
-        .unwrap_or_else(|| new_task(intake::document::KIND, Stage::Intake, bytes, payload.clone(), engine))
+    new_task(intake::document::KIND, Stage::Intake, bytes, payload, engine)
 }
 
 /// The task that begins at `stage`, if work can begin there.
@@ -146,10 +147,9 @@ pub fn begin_at(stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSett
     let outcome = match stage {
         Stage::Queued | Stage::Intake => Outcome::Received,
         Stage::Unpacking => Outcome::Container,
-        Stage::Transcribing => Outcome::Readable,
-        Stage::Indexing | Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => {
-            return None;
-        }
+        // Indexing is no task: a text that is committed again is indexed again.
+        Stage::Transcribing | Stage::Indexing => Outcome::Readable,
+        Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => return None,
     };
     match after(outcome, bytes, payload, engine) {
         Step::Next(task) => Some(task),
@@ -159,7 +159,7 @@ pub fn begin_at(stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSett
 
 /// A benchmark's task, which does nothing.
 pub fn nothing(engine: &EngineSettings) -> NewTask {
-    new_task(no_op::KIND, Stage::Intake, 0, Payload::default(), engine)
+    new_task(no_op::KIND, Stage::Intake, 0, &Payload::default(), engine)
 }
 
 impl Step {
@@ -174,17 +174,12 @@ impl Step {
     }
 }
 
-/// Whether an ingestion that ended this way should be seen by a person even though it completed.
-pub fn is_degraded(end: &IngestionEnd) -> bool {
-    end.status != IngestionStatus::Completed || end.result != ResultCode::Success
-}
-
 /// Limits that a person may raise; the answer stays the same until then.
 pub fn is_limit(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::LimitExceeded | ErrorKind::BombSuspected | ErrorKind::NestingTooDeep)
 }
 
-fn new_task(kind: TaskKind, stage: Stage, bytes: u64, payload: Payload, engine: &EngineSettings) -> NewTask {
+fn new_task(kind: TaskKind, stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSettings) -> NewTask {
     let size = Size::Small;
     NewTask { kind, stage, size, units: units(size, bytes, engine.slots_large), payload: payload.to_json() }
 }
@@ -193,4 +188,98 @@ fn new_task(kind: TaskKind, stage: Stage, bytes: u64, payload: Payload, engine: 
 fn page_ranges(pages: u32, per_part: u32) -> impl Iterator<Item = (u32, u32)> {
     let per_part = per_part.max(1);
     (0..pages.div_ceil(per_part)).map(move |i| (i * per_part + 1, pages.min((i + 1) * per_part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::Error;
+
+    use super::*;
+
+    fn note(error: &Error) -> ErrorNote {
+        error.into()
+    }
+
+    fn shown(step: &Step) -> String {
+        let task = |task: &NewTask| {
+            let payload = task.payload.as_deref().unwrap_or_default();
+            format!("{} [{}] {} units {payload}", task.kind, task.stage.name(), task.units)
+        };
+        match step {
+            Step::Next(next) => task(next),
+            Step::Parts(fan) => {
+                let parts: Vec<String> = fan.parts.iter().map(task).collect();
+                format!("{} then {}", parts.join(" + "), task(&fan.join))
+            }
+            Step::Wait => "waits for the others".into(),
+            Step::End(end) => ended(end),
+        }
+    }
+
+    fn ended(end: &IngestionEnd) -> String {
+        let review = if end.needs_review { ", needs review" } else { "" };
+        let problems: Vec<String> =
+            end.problems.iter().map(|p| format!("{:?}: {}", p.code, p.message)).collect();
+        format!("ends {} {}{review} {problems:?}", end.status.name(), end.result.name())
+    }
+
+    #[test]
+    fn graph_is_as_drawn() {
+        let engine = EngineSettings::default();
+        let broken = vec![Problem::new(ErrorKind::Corrupt, "page 3 is damaged")];
+        let outcomes = [
+            Outcome::Received,
+            Outcome::Empty,
+            Outcome::Unsupported,
+            Outcome::TooDeep(note(&Error::nesting_too_deep("16 deep"))),
+            Outcome::Container,
+            Outcome::Readable,
+            Outcome::Long { pages: 450, of: 450 },
+            Outcome::PartRead,
+            Outcome::Transcribed { result: ResultCode::Success, problems: broken.clone() },
+            Outcome::Unpacked { result: ResultCode::InvalidFile, problems: broken },
+            Outcome::Stopped(note(&Error::bomb_suspected("1000:1"))),
+            Outcome::Nothing,
+        ];
+        let mut graph = String::new();
+        for outcome in outcomes {
+            let name = format!("{outcome:?}");
+            let name = name.split(['(', ' ']).next().unwrap_or_default().to_owned();
+            let step = after(outcome, 100_000, &Payload::FORCE, &engine);
+            graph.push_str(&format!("{name} -> {}\n", shown(&step)));
+        }
+        insta::assert_snapshot!(graph);
+    }
+
+    #[test]
+    fn recovery_of_every_kind_is_as_written() {
+        let mut table = String::new();
+        for error in [Error::child_crashed("signal 11"), Error::not_found("no blob `documents/x`")] {
+            for handler in crate::stages::ALL {
+                let end = recover(&handler.kind(), &note(&error));
+                let end = end.as_ref().map_or("ends nothing".into(), ended);
+                table.push_str(&format!("{} {} -> {end}\n", handler.kind(), error.kind()));
+            }
+        }
+        insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn degraded_end_of_every_kind_keeps_the_document() {
+        for handler in crate::stages::ALL {
+            let end = degrade(&handler.kind(), &note(&Error::encrypted("a password is needed")));
+            match end {
+                Some(end) => assert_eq!(end.result, ResultCode::PasswordProtected),
+                None => assert_eq!(handler.kind(), transcribe::part::KIND),
+            }
+        }
+    }
+
+    #[test]
+    fn page_ranges_cover_every_page_once() {
+        for (pages, per_part) in [(1, 200), (200, 200), (201, 200), (450, 200), (7, 0)] {
+            let covered: Vec<u32> = page_ranges(pages, per_part).flat_map(|(a, b)| a..=b).collect();
+            assert_eq!(covered, (1..=pages).collect::<Vec<_>>());
+        }
+    }
 }

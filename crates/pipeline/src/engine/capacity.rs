@@ -74,8 +74,7 @@ impl Capacity {
     pub(crate) fn room(&self, now: Duration) -> Room {
         let mut state = self.lock();
         let units = state.units.saturating_sub(state.used);
-        let idle = state.running == 0;
-        let ample = idle || units * 2 >= state.units;
+        let (idle, ample) = (state.running == 0, state.is_ample());
         let kinds = state
             .gates
             .iter_mut()
@@ -96,14 +95,15 @@ impl Capacity {
         }
     }
 
-    /// A task has ended.
-    pub(crate) fn give_back(&self, kind: &TaskKind, units: u32) {
+    /// A task has ended. True if it pays now to claim at once.
+    pub(crate) fn give_back(&self, kind: &TaskKind, units: u32) -> bool {
         let mut state = self.lock();
         state.used = state.used.saturating_sub(units);
         state.running = state.running.saturating_sub(1);
         if let Some(gate) = state.gates.get_mut(kind) {
             gate.running = gate.running.saturating_sub(1);
         }
+        state.is_ample()
     }
 
     /// Whether a task of `kind` may follow at once in the place of one that takes `held` units.
@@ -117,6 +117,12 @@ impl Capacity {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_ample(&self) -> bool {
+        self.running == 0 || self.units.saturating_sub(self.used) * 2 >= self.units
     }
 }
 
@@ -208,7 +214,7 @@ mod tests {
         }
         assert_eq!(open(&capacity.room(now), &A), 0);
         assert_eq!(open(&capacity.room(now + Duration::from_millis(500)), &A), 1);
-        assert_eq!(open(&capacity.room(now + Duration::from_secs(60)), &A), 2, "no hoarding");
+        assert_eq!(open(&capacity.room(now + Duration::from_mins(1)), &A), 2, "no hoarding");
     }
 
     #[test]

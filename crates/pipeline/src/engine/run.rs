@@ -77,9 +77,9 @@ struct Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.engine.seats.leave(self.seat);
-        self.engine.capacity.give_back(&self.lease.kind, self.lease.units);
+        let ample = self.engine.capacity.give_back(&self.lease.kind, self.lease.units);
         self.engine.freed.notify_one();
-        if self.engine.capacity.room(self.engine.now()).ample {
+        if ample {
             self.engine.ample.notify_one();
         }
     }

@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(stalled.stopped(), Some(Stop::Stalled));
         assert_eq!(expiring.stopped(), Some(Stop::LeaseEnds));
         assert_eq!(fine.stopped(), None);
-        expiring.prolong(Duration::from_secs(120));
-        assert_eq!(expiring.lease_ends(), Duration::from_secs(120));
+        expiring.prolong(Duration::from_mins(2));
+        assert_eq!(expiring.lease_ends(), Duration::from_mins(2));
     }
 }

@@ -82,20 +82,18 @@ async fn bury(engine: &Engine, lease: &Lease) -> Result<()> {
         kind = %lease.kind, ingestion_id = %lease.subject.ingestion_id, task_id = lease.task_id.0,
         "task was lost too often and is given up"
     );
-    match plan::recover(&lease.kind, &note) {
-        Some(end) => store.bury(lease.task_id, lease.epoch, note, end).await,
-        // One part of several: the ingestion goes on without it.
-        None => {
-            let commit = Commit {
-                task_id: lease.task_id,
-                epoch: lease.epoch,
-                duration: Duration::ZERO,
-                outcome: Outcome::Dead { error: note, charged: false, end: None },
-                continue_for: None,
-            };
-            store.commit(commit).await.map(drop)
-        }
+    if let Some(end) = plan::recover(&lease.kind, &note) {
+        return store.bury(lease.task_id, lease.epoch, note, end).await;
     }
+    // One part of several: the ingestion goes on without it.
+    let commit = Commit {
+        task_id: lease.task_id,
+        epoch: lease.epoch,
+        duration: Duration::ZERO,
+        outcome: Outcome::Dead { error: note, charged: false, end: None },
+        continue_for: None,
+    };
+    store.commit(commit).await.map(drop)
 }
 
 /// Both clocks at the last look.

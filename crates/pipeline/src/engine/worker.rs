@@ -67,6 +67,7 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
     let mut phase = engine.phase.subscribe();
     let mut added = engine.inner.deps.store.work_added();
     let mut last_claim: Option<Instant> = None;
+    let mut found_work = false;
     let mut empty_polls = 0;
     let mut error_pause = ERROR_PAUSE;
     while *phase.borrow_and_update() == Phase::Working {
@@ -78,13 +79,16 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
             wait(engine, &mut phase, None, POLL).await;
             continue;
         }
+        // Room alone is no reason to hurry when there was no work a moment ago.
+        let hurry = room.idle || (room.ample && found_work) || added.has_changed().unwrap_or(false);
         if let Some(at) = last_claim
-            && !room.ample
+            && !hurry
             && at.elapsed() < PACE
         {
             tokio::select! {
                 () = tokio::time::sleep_until(at + PACE) => {}
-                () = engine.ample.notified() => {}
+                () = engine.ample.notified(), if found_work => {}
+                Ok(()) = added.changed() => added.mark_changed(),
                 _ = phase.changed() => {}
             }
             continue;
@@ -96,7 +100,7 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
         let idle = room.idle;
         match claim(engine, running, room).await {
             Ok(0) => {
-                error_pause = ERROR_PAUSE;
+                (error_pause, found_work) = (ERROR_PAUSE, false);
                 empty_polls = if idle { empty_polls + 1 } else { 0 };
                 if engine.options.exit_when_idle && empty_polls >= EMPTY_POLLS && nothing_open(engine).await {
                     engine.drain(Duration::ZERO);
@@ -105,10 +109,7 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
                 let until_due = until_due(engine).await;
                 wait(engine, &mut phase, Some(&mut added), until_due).await;
             }
-            Ok(_) => {
-                error_pause = ERROR_PAUSE;
-                empty_polls = 0;
-            }
+            Ok(_) => (error_pause, found_work, empty_polls) = (ERROR_PAUSE, true, 0),
             Err(error) => {
                 tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot claim work");
                 tokio::select! {
@@ -159,7 +160,7 @@ async fn wait(
             return;
         }
         // Not asked for, or a store that is gone: the longest wait still ends.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     };
     tokio::select! {
         _ = phase.changed() => {}

@@ -47,7 +47,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, call: Call) -> Resul
         Call::Status => status(inner, tenant).await,
         Call::Why { id } => json(store.why(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
         Call::Audit { batch } => audit(inner, tenant, batch.as_deref()).await,
-        Call::Retry { id } => json(store.retry(tenant, id.as_deref()).await?),
+        Call::Retry { id } => retry(inner, tenant, id.as_deref()).await,
         Call::Reprocess { ids, filter, from, dry_run } => {
             json(reprocess::reprocess(inner, tenant, &ids, filter.as_deref(), from, dry_run).await?)
         }
@@ -186,6 +186,16 @@ async fn audit(inner: &Inner, tenant: TenantId, batch: Option<&str>) -> Result<V
         containers: ledger.containers,
         blobs,
     })
+}
+
+async fn retry(inner: &Inner, tenant: TenantId, id: Option<&str>) -> Result<Value> {
+    let store = &inner.deps.store;
+    if let Some(id) = id
+        && store.why(tenant, id).await?.is_none()
+    {
+        return Err(no_document(id));
+    }
+    json(store.retry(tenant, id).await?)
 }
 
 async fn change_batch(inner: &Inner, tenant: TenantId, batch: &str, change: BatchChange) -> Result<Value> {

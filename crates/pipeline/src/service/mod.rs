@@ -10,8 +10,6 @@ mod search;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use read::read;
-
 use docmill_core::answer::ReadAnswer;
 use docmill_core::call::Call;
 use docmill_core::error::ErrorNote;
@@ -19,6 +17,7 @@ use docmill_core::id::TenantId;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::{DocumentHead, Received};
 use docmill_core::{Error, Result};
+pub use read::read;
 use tokio::sync::watch;
 
 use crate::deps::Deps;

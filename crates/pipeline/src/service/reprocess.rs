@@ -17,7 +17,7 @@ use crate::stages::payload::Payload;
 const CHUNK: usize = 500;
 
 /// Where work can begin.
-const BEGINNINGS: [Stage; 3] = [Stage::Intake, Stage::Unpacking, Stage::Transcribing];
+const BEGINNINGS: [Stage; 4] = [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Indexing];
 
 /// Starts what is selected again; a document that is at work anyway is left alone.
 pub(super) async fn reprocess(
@@ -30,7 +30,15 @@ pub(super) async fn reprocess(
 ) -> Result<CountAnswer> {
     let mut selection = filter.map(parse).transpose()?.unwrap_or_default();
     for id in ids {
-        selection.ids.push(find_head(&inner.deps, tenant, id).await?.document_id);
+        let head = find_head(&inner.deps, tenant, id).await?;
+        if inner.deps.blobs.info(&head.key).await?.is_none() {
+            return Err(Error::not_found(format!(
+                "the original of document {} is missing",
+                head.document_id
+            ))
+            .with_hint("restore it from a backup, or ingest the file again"));
+        }
+        selection.ids.push(head.document_id);
     }
     let unsupported: Vec<DocumentId> = unsupported(inner, tenant, &selection, from).await?;
     let mut answer = CountAnswer { dry_run, ..CountAnswer::default() };
@@ -81,7 +89,9 @@ type Item = (IngestionId, DocumentId, NewTask);
 fn item(inner: &Inner, selected: &Selected, from: Option<Stage>) -> Result<Item> {
     let stage = from.unwrap_or(Stage::Intake);
     let engine = &inner.deps.settings.engine;
-    let first = plan::begin_at(stage, selected.head.bytes, &Payload::FORCE, engine).ok_or_else(|| {
+    // To index again, the text that is there will do; everything else is asked for to be done anew.
+    let payload = if stage == Stage::Indexing { Payload::default() } else { Payload::FORCE };
+    let first = plan::begin_at(stage, selected.head.bytes, &payload, engine).ok_or_else(|| {
         let names: Vec<&str> = BEGINNINGS.iter().map(|stage| stage.name()).collect();
         Error::invalid_request(format!("work cannot begin at the stage `{}`", stage.name()))
             .with_hint(format!("it can begin at {}", names.join(", ")))

@@ -43,7 +43,7 @@ pub(super) async fn search(
         deps.store.heads(tenant, &ids).await?.into_iter().map(|head| (head.document_id, head)).collect();
     let words = &found.words;
     // A document that the index still holds and the store does not is gone, and not shown.
-    let known = found.hits.into_iter().filter_map(|hit| Some((heads.get(&hit.document_id)?, hit)));
+    let known = found.hits.into_iter().filter_map(|hit| Some((heads.get(&hit.document_id)?.clone(), hit)));
     let hits = futures::stream::iter(known)
         .map(|(head, hit)| show(inner, head, hit, words))
         .buffered(SIDE_BY_SIDE)
@@ -54,7 +54,7 @@ pub(super) async fn search(
 }
 
 /// A hit with its best passage. One whose transcript cannot be read is still a hit.
-async fn show(inner: &Inner, head: &DocumentHead, hit: TextHit, words: &[String]) -> SearchHit {
+async fn show(inner: &Inner, head: DocumentHead, hit: TextHit, words: &[String]) -> SearchHit {
     let limit = inner.deps.settings.limits.max_text_bytes;
     let transcript = match &head.transcription {
         None => None,

@@ -89,6 +89,15 @@ impl Progress {
     }
 }
 
+/// Longer titles are cut: they are for a line on a screen.
+const MAX_TITLE_CHARS: usize = 500;
+
+/// A title as a file gives it, if it says anything.
+fn title(given: &str) -> Option<String> {
+    let title = given.trim();
+    (!title.is_empty()).then(|| title.chars().take(MAX_TITLE_CHARS).collect())
+}
+
 /// The content that a task is about.
 fn document(lease: &Lease) -> Result<&SubjectDocument> {
     lease.subject.document.as_ref().ok_or_else(|| {

@@ -28,7 +28,7 @@ pub(crate) async fn open(cx: &Context<'_>, lease: &Lease, want: Want) -> Result<
         content,
         want,
         limits: cx.deps.settings.limits.for_reader(),
-        allowance: allowance(cx, lease.size),
+        allowance: allowance(&cx.deps.settings, lease.size),
         alone: lease.alone(),
     };
     Ok(Readings { findings: cx.deps.reader.read(job).await? })
@@ -43,18 +43,13 @@ pub(crate) async fn open_unstored(
     content: Content,
     want: Want,
 ) -> Result<Readings> {
-    let sandbox = &settings.sandbox;
     let job = ReadJob {
         tenant,
         name,
         content,
         want,
         limits: settings.limits.for_reader(),
-        allowance: Allowance {
-            cpu_without_progress: sandbox.cpu_without_progress,
-            wall_without_progress: sandbox.wall_without_progress,
-            memory_bytes: sandbox.memory_bytes,
-        },
+        allowance: allowance(settings, Size::Small),
         alone: false,
     };
     Ok(Readings { findings: reader.read(job).await? })
@@ -77,18 +72,15 @@ impl Readings {
     }
 }
 
-fn allowance(cx: &Context<'_>, size: Size) -> Allowance {
-    let sandbox = &cx.deps.settings.sandbox;
-    match size {
-        Size::Small => Allowance {
-            cpu_without_progress: sandbox.cpu_without_progress,
-            wall_without_progress: sandbox.wall_without_progress,
-            memory_bytes: sandbox.memory_bytes,
-        },
-        Size::Large => Allowance {
-            cpu_without_progress: sandbox.cpu_without_progress * LARGE_PATIENCE,
-            wall_without_progress: sandbox.wall_without_progress * LARGE_PATIENCE,
-            memory_bytes: sandbox.memory_bytes_large,
-        },
+fn allowance(settings: &Settings, size: Size) -> Allowance {
+    let sandbox = &settings.sandbox;
+    let (patience, memory_bytes) = match size {
+        Size::Small => (1, sandbox.memory_bytes),
+        Size::Large => (LARGE_PATIENCE, sandbox.memory_bytes_large),
+    };
+    Allowance {
+        cpu_without_progress: sandbox.cpu_without_progress * patience,
+        wall_without_progress: sandbox.wall_without_progress * patience,
+        memory_bytes,
     }
 }

@@ -15,9 +15,6 @@ pub(crate) use collect::Collector;
 /// Raise it when the same bytes and settings give other text than before: old results are not reused then.
 const VERSION: u32 = 1;
 
-/// Longer titles are cut: the column is for a line on a screen.
-const MAX_TITLE_CHARS: usize = 500;
-
 /// What the text of a document depends on.
 pub(crate) fn fingerprint(content: &ContentHash, settings: &docmill_core::config::Settings) -> ContentHash {
     let limits = &settings.limits;
@@ -30,14 +27,13 @@ pub(crate) fn fingerprint(content: &ContentHash, settings: &docmill_core::config
 
 /// What a transcript tells about its document.
 pub(crate) fn facts(transcript: &Transcript) -> Facts {
-    let title = transcript.metadata.get("title").map(|t| t.trim()).filter(|t| !t.is_empty());
     Facts {
         media_type: Some(transcript.media_type.clone()),
         page_count: Some(transcript.pages.len() as u32),
         word_count: Some(transcript.word_count()),
         language: transcript.language.clone(),
         quality: transcript.quality,
-        title: title.map(|t| t.chars().take(MAX_TITLE_CHARS).collect()),
+        title: transcript.metadata.get("title").and_then(|given| super::title(given)),
         transcription: None,
     }
 }

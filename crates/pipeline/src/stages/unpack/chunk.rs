@@ -92,19 +92,20 @@ impl<'a> Chunk<'a> {
         self.cx.progress();
 
         let engine = &self.cx.deps.settings.engine;
-        let mut next = settled.iter();
+        let mut settled = settled.into_iter();
         let mut proposed = Vec::new();
         let mut children = Vec::with_capacity(places.len());
         for (position, path, refused) in places {
-            let arrival = match (refused, next.as_slice()) {
-                (Some(end), _) => Arrival::Refused(end),
-                (None, [place, ..]) => {
-                    next.next();
+            let arrival = match refused {
+                Some(end) => Arrival::Refused(end),
+                None => {
+                    let place = settled
+                        .next()
+                        .ok_or_else(|| Error::bug("a member of a container lost its content"))?;
                     proposed.push((children.len(), place.clone()));
                     let first = plan::first(place.content.bytes, &self.payload, engine);
-                    Arrival::Content(place.content.clone(), first)
+                    Arrival::Content(place.content, first)
                 }
-                (None, []) => return Err(Error::bug("a member of a container lost its content")),
             };
             let name = file_name(&path);
             children.push(NewChild { position, path, name, arrival });

@@ -18,7 +18,7 @@ use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
 use crate::stages::reading::{self, Readings};
 use crate::stages::stored::Incoming;
-use crate::stages::{Context, TaskHandler, document};
+use crate::stages::{Context, TaskHandler, document, title};
 
 /// The kind.
 pub const KIND: TaskKind = TaskKind::named("unpack-document");
@@ -122,9 +122,7 @@ impl<'a> Run<'a> {
                         self.problems.push(problem);
                     }
                 }
-                Found::Meta { key, value } if key == "title" && !value.trim().is_empty() => {
-                    self.title = Some(value.trim().chars().take(500).collect());
-                }
+                Found::Meta { key, value } if key == "title" => self.title = title(&value),
                 Found::Kind(_)
                 | Found::Meta { .. }
                 | Found::PageCount(_)
