@@ -35,6 +35,7 @@ def main():
     parser.add_argument("--appendfsync", choices=["everysec", "always"], default="everysec")
     options = parser.parse_args()
 
+    before = machine()
     home = Path(tempfile.mkdtemp(prefix="docmill-bench-"))
     try:
         peer = Peer(home, options.appendfsync)
@@ -54,7 +55,7 @@ def main():
             for name, run in sides:
                 print(f"round {number}: {name}", file=sys.stderr, flush=True)
                 rounds.append({"round": number, "name": name, **run()})
-        report(rounds, sides, peer, options)
+        report(rounds, sides, peer, options, before)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -201,7 +202,7 @@ def show(value, digits):
     return "" if value is None else f"{value:,.{digits}f}"
 
 
-def report(rounds, sides, peer, options):
+def report(rounds, sides, peer, options, before):
     keys = ["cpu_ms_per_task", "queue_cpu_ms_per_task", "tasks_per_s", "idle_start_ms_p50", "idle_start_ms_p99"]
     medians = {name: {key: median(rounds, name, key) for key in keys} for name, _ in sides}
     print()
@@ -231,7 +232,7 @@ def report(rounds, sides, peer, options):
     write_results(
         "engine",
         {
-            "machine": machine(),
+            "machine": before,
             "settings": {
                 "docmill": "SQLite, synchronous=FULL",
                 "redis": f"appendonly yes, appendfsync {peer.appendfsync}, no snapshots",

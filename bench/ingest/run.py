@@ -32,13 +32,14 @@ def main():
     if not Path(options.corpus).is_dir():
         raise SystemExit(f"no corpus at {options.corpus}; name a folder of .txt posts with --corpus")
 
+    before = machine()
     counts = [int(count) for count in options.counts.split(",")]
     runs = []
     for _ in range(options.rounds):
         for count in counts:
             print(f"{count:,} texts", file=sys.stderr, flush=True)
             runs.append(measure(options.docmill, options.corpus, count))
-    report(counts, runs)
+    report(counts, runs, before)
 
 
 def measure(docmill, corpus, count):
@@ -86,6 +87,9 @@ def check(docmill, data, answer, count, sample_path, sample):
     audit = ask(docmill, data, "audit")
     if not audit["balanced"] or audit["expected"] != count or audit["completed"] != count:
         raise SystemExit(f"the ledger of {count} texts says {audit}")
+    unread = [d["name"] for d in ask(docmill, data, "list", "--state", "unsupported", "--limit", "5")["documents"]]
+    if unread:
+        raise SystemExit(f"texts without a reader: {unread}")
     # The longest words of a text are rare enough to lead back to it.
     words = sorted(set(re.findall(r"[A-Za-z]{4,}", sample)), key=lambda w: (-len(w), w))[:8]
     found = ask(docmill, data, "search", "--limit", "50", "--", " ".join(words))
@@ -102,7 +106,7 @@ def size_of(folder):
     return sum(p.lstat().st_blocks * 512 for p in Path(folder).rglob("*") if p.is_file())
 
 
-def report(counts, runs):
+def report(counts, runs, before):
     median = {}
     for count in counts:
         same = sorted((r for r in runs if r["texts"] == count), key=lambda r: r["docs_per_s"])
@@ -132,7 +136,7 @@ def report(counts, runs):
     write_results(
         "ingest",
         {
-            "machine": machine(),
+            "machine": before,
             "wanted": {"docs_per_s_at_10000": ">= 500", "peak_mb_at_10000": "<= 300"},
             "growth": growth,
             "runs": runs,

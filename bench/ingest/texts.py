@@ -5,20 +5,33 @@ They are about as long as the posts themselves (1.5 kB on average). The same cou
 
 import hashlib
 import random
+import re
 from pathlib import Path
 
 FILES_PER_FOLDER = 1000
+HEADER = re.compile(r"(From |[A-Z][A-Za-z-]*: )")
 
 
 def paragraphs(corpus):
     """Every paragraph of every post, in a fixed order."""
     found = []
     for path in sorted(Path(corpus).rglob("*.txt")):
-        post = path.read_bytes().decode("utf-8", errors="replace")
-        found += [p.strip() for p in post.replace("\r\n", "\n").split("\n\n") if 40 <= len(p.strip()) <= 2000]
+        for paragraph in decoded(path.read_bytes()).replace("\r\n", "\n").split("\n\n"):
+            paragraph = paragraph.strip()
+            # A text that begins with a mail header would rightly be taken for a mail.
+            if 40 <= len(paragraph) <= 2000 and not HEADER.match(paragraph):
+                found.append(paragraph)
     if len(found) < 100:
         raise SystemExit(f"{corpus} holds {len(found)} paragraphs, fewer than the 100 that are needed")
     return found
+
+
+def decoded(post):
+    """Old posts are UTF-8 or Latin-1."""
+    try:
+        return post.decode("utf-8")
+    except UnicodeDecodeError:
+        return post.decode("latin-1")
 
 
 def write(corpus, folder, count):

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::tree;
 
@@ -30,13 +30,15 @@ pub(crate) fn watched(program: &str, args: &[&str], mut look: impl FnMut(&str)) 
     Ok(child.wait()?.success())
 }
 
-/// Runs `program` and returns what it printed.
+/// Runs `program` and returns what it printed. It sees no terminal, so what it prints does not depend on one.
 pub(crate) fn output(program: &str, args: &[&str]) -> Result<String> {
     let out = command(program, args)
-        .stderr(Stdio::inherit())
+        .env("COLUMNS", "100")
+        .stdin(Stdio::null())
         .output()
         .with_context(|| format!("cannot start {program}"))?;
-    anyhow::ensure!(out.status.success(), "`{program} {}` failed", args.join(" "));
+    let complaints = String::from_utf8_lossy(&out.stderr);
+    ensure!(out.status.success(), "`{program} {}` failed:\n{complaints}", args.join(" "));
     String::from_utf8(out.stdout).with_context(|| format!("`{program}` printed something that is not text"))
 }
 
