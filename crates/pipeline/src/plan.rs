@@ -62,7 +62,7 @@ pub enum Outcome {
     },
     /// A limit stopped the unpacking.
     Stopped(ErrorNote),
-    /// A benchmark's task ran.
+    /// A benchmark's task, or a part of one, ran.
     Nothing,
 }
 
@@ -100,6 +100,8 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
         Outcome::Transcribed { result, problems } | Outcome::Unpacked { result, problems } => {
             Step::End(IngestionEnd::completed(result, problems))
         }
+        // Benchmarks fan out as long documents do.
+        Outcome::Nothing if payload.pages.is_some() => Step::Wait,
         Outcome::Nothing => Step::End(IngestionEnd::completed(ResultCode::Success, Vec::new())),
     }
 }

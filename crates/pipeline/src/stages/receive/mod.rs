@@ -90,14 +90,13 @@ pub(crate) async fn receive(
     let mut receipts = Vec::with_capacity(heads.len());
     let mut proposed = Vec::new();
     for (index, (head, refused)) in heads.into_iter().enumerate() {
-        let arrival = match refused {
-            Some(error) => Arrival::Refused(IngestionEnd::failed(error)),
-            None => {
-                let place = settled.next().ok_or_else(|| Error::bug("an offer lost its content"))?;
-                proposed.push((index, place.clone()));
-                let first = plan::first(place.content.bytes, &Payload::default(), &deps.settings.engine);
-                Arrival::Content(place.content, first)
-            }
+        let arrival = if let Some(error) = refused {
+            Arrival::Refused(IngestionEnd::failed(error))
+        } else {
+            let place = settled.next().ok_or_else(|| Error::bug("an offer lost its content"))?;
+            proposed.push((index, place.clone()));
+            let first = plan::first(place.content.bytes, &Payload::default(), &deps.settings.engine);
+            Arrival::Content(place.content, first)
         };
         receipts.push(head.into_receipt(tenant, IngestionId(deps.ids.next()), arrival));
     }

@@ -96,16 +96,14 @@ impl<'a> Chunk<'a> {
         let mut proposed = Vec::new();
         let mut children = Vec::with_capacity(places.len());
         for (position, path, refused) in places {
-            let arrival = match refused {
-                Some(end) => Arrival::Refused(end),
-                None => {
-                    let place = settled
-                        .next()
-                        .ok_or_else(|| Error::bug("a member of a container lost its content"))?;
-                    proposed.push((children.len(), place.clone()));
-                    let first = plan::first(place.content.bytes, &self.payload, engine);
-                    Arrival::Content(place.content, first)
-                }
+            let arrival = if let Some(end) = refused {
+                Arrival::Refused(end)
+            } else {
+                let place =
+                    settled.next().ok_or_else(|| Error::bug("a member of a container lost its content"))?;
+                proposed.push((children.len(), place.clone()));
+                let first = plan::first(place.content.bytes, &self.payload, engine);
+                Arrival::Content(place.content, first)
             };
             let name = file_name(&path);
             children.push(NewChild { position, path, name, arrival });

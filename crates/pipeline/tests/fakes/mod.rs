@@ -1,0 +1,114 @@
+//! Ports in memory, small and scripted: enough of each to drive the engine through its scenarios. Whether a real
+//! store keeps its promises is the conformance suite's business, not this one's.
+
+pub(crate) mod blobs;
+pub(crate) mod index;
+pub(crate) mod reader;
+pub(crate) mod store;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use docmill_core::clock::{Clock, CountingIds, ScriptedEntropy, Timestamp};
+use docmill_core::config::Settings;
+use docmill_core::id::TenantId;
+use docmill_core::ingestion::{IngestionStatus, Origin};
+use docmill_core::problem::ResultCode;
+use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Service};
+
+use blobs::FakeBlobs;
+use index::FakeIndex;
+use reader::FakeReader;
+use store::FakeStore;
+
+/// The clock of tokio's paused time: both move together, and only when everybody waits.
+pub(crate) struct PausedClock {
+    start: tokio::time::Instant,
+}
+
+/// Where the wall clock of every test begins.
+pub(crate) const BEGIN: Timestamp = Timestamp(1_800_000_000_000);
+
+impl Clock for PausedClock {
+    fn now(&self) -> Timestamp {
+        BEGIN.plus(self.monotonic())
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+/// A docmill made of fakes.
+pub(crate) struct World {
+    pub(crate) store: Arc<FakeStore>,
+    pub(crate) blobs: Arc<FakeBlobs>,
+    pub(crate) reader: Arc<FakeReader>,
+    pub(crate) service: Service,
+    pub(crate) tenant: TenantId,
+    _data: tempfile::TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let mut settings = Settings::new(data.path().to_owned());
+        change(&mut settings);
+        let clock = Arc::new(PausedClock { start: tokio::time::Instant::now() });
+        let store = Arc::new(FakeStore::new(Arc::clone(&clock) as Arc<dyn Clock>));
+        let blobs = Arc::new(FakeBlobs::default());
+        let reader = Arc::new(FakeReader::default());
+        let deps = Deps {
+            store: Arc::clone(&store) as _,
+            blobs: Arc::clone(&blobs) as _,
+            reader: Arc::clone(&reader) as _,
+            index: Arc::new(FakeIndex::default()),
+            clock,
+            ids: Arc::new(CountingIds::new(BEGIN)),
+            entropy: Arc::new(ScriptedEntropy::new([0.5])),
+            settings: Arc::new(settings),
+        };
+        let tenant = TenantId(uuid::Uuid::from_u128(7));
+        Self { store, blobs, reader, service: Service::new(deps), tenant, _data: data }
+    }
+
+    pub(crate) async fn offer(&self, name: &str, content: &'static [u8]) {
+        let offers = vec![offer(name, Offered::Bytes(Bytes::from_static(content)))];
+        self.service.receive(self.tenant, offers).await.unwrap();
+    }
+
+    pub(crate) fn engine(&self) -> EngineHandle {
+        let settings = &self.service.deps().settings.engine;
+        self.service.start_engine(EngineOptions::new(settings)).unwrap()
+    }
+
+    /// Works until nothing is left to do.
+    pub(crate) async fn work(&self) {
+        let settings = &self.service.deps().settings.engine;
+        let options = EngineOptions { exit_when_idle: true, ..EngineOptions::new(settings) };
+        self.service.start_engine(options).unwrap().wait().await;
+    }
+
+    /// How the ingestion of that name ended.
+    pub(crate) fn end(&self, name: &str) -> Option<(IngestionStatus, ResultCode)> {
+        self.store.end(name).map(|end| (end.status, end.result))
+    }
+}
+
+pub(crate) fn offer(name: &str, content: Offered) -> Offer {
+    Offer {
+        batch_id: None,
+        origin: Origin::Uploader("test".into()),
+        path: name.into(),
+        path_bytes: name.as_bytes().to_vec(),
+        name: name.into(),
+        source_metadata: serde_json::Value::Null,
+        priority: 50,
+        content,
+    }
+}

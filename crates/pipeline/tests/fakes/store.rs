@@ -1,0 +1,581 @@
+//! A store in memory: the work protocol without batches, fairness or events, and with faults on demand.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docmill_core::answer::{
+    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+};
+use docmill_core::artifact::Artifact;
+use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
+use docmill_core::clock::{Clock, Timestamp};
+use docmill_core::document::DocumentState;
+use docmill_core::error::ErrorNote;
+use docmill_core::event::EventFilter;
+use docmill_core::id::{
+    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId,
+};
+use docmill_core::ingestion::{Facts, IngestionEnd};
+use docmill_core::ledger::Ledger;
+use docmill_core::ports::Store;
+use docmill_core::ports::store::{
+    Arrival, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, Done,
+    ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection, StepRecord, StoredContent,
+    Swept,
+};
+use docmill_core::state::TaskState;
+use docmill_core::task::{Attempts, Lease, MAX_LOST, NewTask, Subject, SubjectDocument, TaskKind};
+use docmill_core::{Error, Result};
+use tokio::sync::watch;
+
+pub(crate) struct FakeStore {
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+    added: watch::Sender<u64>,
+    changed: watch::Sender<u64>,
+    /// So many commits fail before they reach the store.
+    pub(crate) failing_commits: AtomicU32,
+    /// Renewals fail.
+    pub(crate) failing_renewals: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: Vec<Task>,
+    ingestions: Vec<Ingestion>,
+    documents: BTreeMap<ContentHash, StoredContent>,
+    records: Vec<StepRecord>,
+    manifests: Vec<ManifestEnd>,
+    workers: Vec<WorkerId>,
+    log: Vec<String>,
+}
+
+struct Task {
+    lease: Lease,
+    state: TaskState,
+    run_at: Timestamp,
+    /// The join that waits for this part.
+    join: Option<TaskId>,
+    /// Parts that this join waits for.
+    open_parts: usize,
+}
+
+struct Ingestion {
+    id: IngestionId,
+    name: String,
+    end: Option<IngestionEnd>,
+    facts: Facts,
+    artifacts: Vec<Artifact>,
+}
+
+impl FakeStore {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            state: Mutex::default(),
+            added: watch::channel(0).0,
+            changed: watch::channel(0).0,
+            failing_commits: AtomicU32::new(0),
+            failing_renewals: AtomicBool::new(false),
+        }
+    }
+
+    /// How the ingestion of that name ended.
+    pub(crate) fn end(&self, name: &str) -> Option<IngestionEnd> {
+        let state = self.state.lock().unwrap();
+        state.ingestions.iter().find(|i| i.name == name).and_then(|i| i.end.clone())
+    }
+
+    /// What is known of it.
+    pub(crate) fn facts(&self, name: &str) -> Facts {
+        let state = self.state.lock().unwrap();
+        state.ingestions.iter().find(|i| i.name == name).map(|i| i.facts.clone()).unwrap_or_default()
+    }
+
+    /// Everything that was reported, in order.
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.state.lock().unwrap().log.clone()
+    }
+
+    /// Returns once so much was reported.
+    pub(crate) async fn logged(&self, lines: usize) {
+        let mut changed = self.changed.subscribe();
+        while self.log().len() < lines {
+            changed.changed().await.unwrap();
+        }
+    }
+
+    pub(crate) fn manifests(&self) -> Vec<ManifestEnd> {
+        self.state.lock().unwrap().manifests.clone()
+    }
+
+    pub(crate) fn workers_listed(&self) -> usize {
+        self.state.lock().unwrap().workers.len()
+    }
+
+    /// The states of all tasks of that kind.
+    pub(crate) fn states(&self, kind: &str) -> Vec<TaskState> {
+        let state = self.state.lock().unwrap();
+        state.tasks.iter().filter(|t| t.lease.kind.as_str() == kind).map(|t| t.state).collect()
+    }
+
+    pub(crate) fn attempts(&self, kind: &str) -> Vec<Attempts> {
+        let state = self.state.lock().unwrap();
+        state.tasks.iter().filter(|t| t.lease.kind.as_str() == kind).map(|t| t.lease.attempts).collect()
+    }
+
+    /// Gives every running task to nobody who works, as a cancel or a sweep elsewhere would.
+    pub(crate) fn take_away(&self) {
+        let mut state = self.state.lock().unwrap();
+        for task in state.tasks.iter_mut().filter(|t| t.state == TaskState::Running) {
+            task.lease.epoch.0 += 1;
+            task.state = TaskState::Cancelled;
+        }
+    }
+
+    /// A running task that has been lost so often that nobody tries it again.
+    pub(crate) fn wear_out(&self) {
+        let mut state = self.state.lock().unwrap();
+        for task in state.tasks.iter_mut().filter(|t| t.state == TaskState::Queued) {
+            task.state = TaskState::Running;
+            task.lease.attempts.lost = MAX_LOST;
+            task.lease.until = Timestamp(0);
+        }
+    }
+
+    fn push(state: &mut State, now: Timestamp, new: NewTask, subject: Subject, waiting: usize) -> TaskId {
+        let task_id = TaskId(state.tasks.len() as i64 + 1);
+        let lease = Lease {
+            task_id,
+            epoch: Epoch(0),
+            worker_id: WorkerId(uuid::Uuid::nil()),
+            until: now,
+            kind: new.kind,
+            stage: new.stage,
+            size: new.size,
+            units: new.units,
+            priority: 50,
+            attempts: Attempts::default(),
+            payload: new.payload,
+            queued_at: now,
+            subject,
+        };
+        let to = if waiting > 0 { TaskState::Waiting } else { TaskState::Queued };
+        state.tasks.push(Task { lease, state: to, run_at: now, join: None, open_parts: waiting });
+        task_id
+    }
+
+    fn arrive(
+        state: &mut State,
+        now: Timestamp,
+        tenant_id: TenantId,
+        (ingestion_id, name, depth): (IngestionId, &str, u32),
+        arrival: Arrival,
+    ) -> (Option<DocumentId>, bool) {
+        let mut ingestion = Ingestion {
+            id: ingestion_id,
+            name: name.to_owned(),
+            end: None,
+            facts: Facts::default(),
+            artifacts: Vec::new(),
+        };
+        let (document, duplicate) = match arrival {
+            Arrival::Refused(end) => {
+                ingestion.end = Some(end);
+                (None, false)
+            }
+            Arrival::Content(content, first) => {
+                let duplicate = state.documents.contains_key(&content.hash);
+                let content = state.documents.entry(content.hash).or_insert(content).clone();
+                let subject = Subject {
+                    tenant_id,
+                    batch_id: None,
+                    ingestion_id,
+                    document: Some(SubjectDocument {
+                        document_id: content.document_id,
+                        content_hash: content.hash,
+                        key: content.key,
+                        bytes: content.bytes,
+                    }),
+                    name: name.to_owned(),
+                    depth,
+                    media_type: None,
+                    duplicate,
+                };
+                Self::push(state, now, first, subject, 0);
+                (Some(content.document_id), duplicate)
+            }
+        };
+        state.ingestions.push(ingestion);
+        (document, duplicate)
+    }
+
+    fn finish(
+        state: &mut State,
+        now: Timestamp,
+        task: TaskId,
+        done: Done,
+        lease: Option<Duration>,
+    ) -> Option<Lease> {
+        let index = task.0 as usize - 1;
+        let Lease { subject, worker_id, .. } = state.tasks[index].lease.clone();
+        let ingestion = state.ingestions.iter_mut().find(|i| i.id == subject.ingestion_id).unwrap();
+        ingestion.artifacts.extend(done.artifacts);
+        ingestion.facts = done.facts;
+        if done.end.is_some() {
+            ingestion.end = done.end;
+        }
+        state.records.extend(done.record);
+        state.manifests.extend(done.manifest);
+        if let Some(fan) = done.fan_out {
+            let join = Self::push(state, now, fan.join, subject.clone(), fan.parts.len());
+            for part in fan.parts {
+                let part = Self::push(state, now, part, subject.clone(), 0);
+                state.tasks[part.0 as usize - 1].join = Some(join);
+            }
+        }
+        Self::part_ended(state, task);
+        let next = Self::push(state, now, done.next?, subject, 0);
+        let next = &mut state.tasks[next.0 as usize - 1];
+        let lease = lease?;
+        next.state = TaskState::Running;
+        next.lease.epoch.0 += 1;
+        next.lease.attempts.lost += 1;
+        next.lease.worker_id = worker_id;
+        next.lease.until = now.plus(lease);
+        Some(next.lease.clone())
+    }
+
+    fn part_ended(state: &mut State, task: TaskId) {
+        let Some(join) = state.tasks[task.0 as usize - 1].join else { return };
+        let join = &mut state.tasks[join.0 as usize - 1];
+        join.open_parts -= 1;
+        if join.open_parts == 0 {
+            join.state = TaskState::Queued;
+        }
+    }
+
+    fn wake(&self) {
+        self.added.send_modify(|n| *n += 1);
+        self.changed.send_modify(|n| *n += 1);
+    }
+}
+
+fn absent<T>() -> Result<T> {
+    Err(Error::bug("not part of the fake"))
+}
+
+#[async_trait]
+impl Store for FakeStore {
+    async fn known(&self, _tenant: TenantId, hashes: &[ContentHash]) -> Result<Vec<Option<DocumentId>>> {
+        let state = self.state.lock().unwrap();
+        Ok(hashes.iter().map(|hash| state.documents.get(hash).map(|d| d.document_id)).collect())
+    }
+
+    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
+        let now = self.clock.now();
+        let mut state = self.state.lock().unwrap();
+        let mut out = Vec::new();
+        for receipt in receipts {
+            let ingestion_id = receipt.ingestion_id;
+            let who = (ingestion_id, receipt.name.as_str(), 0);
+            let (document_id, duplicate) =
+                Self::arrive(&mut state, now, receipt.tenant_id, who, receipt.arrival);
+            out.push(Received { ingestion_id, document_id, known: false, duplicate });
+        }
+        drop(state);
+        self.wake();
+        Ok(out)
+    }
+
+    async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
+        let now = self.clock.now();
+        let mut state = self.state.lock().unwrap();
+        let mut out = Vec::new();
+        let due = state.tasks.iter_mut().filter(|t| t.state == TaskState::Queued && t.run_at <= now);
+        for task in
+            due.filter(|t| spec.kinds.iter().any(|(kind, _)| *kind == t.lease.kind)).take(spec.max_tasks)
+        {
+            task.state = TaskState::Running;
+            task.lease.epoch.0 += 1;
+            task.lease.attempts.lost += 1;
+            task.lease.worker_id = spec.worker_id;
+            task.lease.until = now.plus(spec.lease);
+            out.push(task.lease.clone());
+        }
+        Ok(out)
+    }
+
+    async fn renew(
+        &self,
+        _worker: WorkerId,
+        held: Vec<(TaskId, Epoch)>,
+        lease: Duration,
+    ) -> Result<Vec<TaskId>> {
+        if self.failing_renewals.load(Ordering::SeqCst) {
+            return Err(Error::unavailable("the database is cut off"));
+        }
+        let until = self.clock.now().plus(lease);
+        let mut state = self.state.lock().unwrap();
+        let mut lost = Vec::new();
+        for (id, epoch) in held {
+            let task = &mut state.tasks[id.0 as usize - 1];
+            if task.state == TaskState::Running && task.lease.epoch == epoch {
+                task.lease.until = until;
+            } else {
+                lost.push(id);
+            }
+        }
+        Ok(lost)
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Committed> {
+        if self.failing_commits.load(Ordering::SeqCst) > 0 {
+            self.failing_commits.fetch_sub(1, Ordering::SeqCst);
+            return Err(Error::unavailable("the database is cut off"));
+        }
+        let now = self.clock.now();
+        let mut state = self.state.lock().unwrap();
+        let index = commit.task_id.0 as usize - 1;
+        let task = &mut state.tasks[index];
+        let kind = task.lease.kind.clone();
+        if task.state != TaskState::Running || task.lease.epoch != commit.epoch {
+            state.log.push(format!("{kind}: stale"));
+            drop(state);
+            self.wake();
+            return Ok(Committed::Stale);
+        }
+        task.lease.attempts.lost = 0;
+        let next = match commit.outcome {
+            Outcome::Done(done) => {
+                task.state = TaskState::Done;
+                let reused = done.record.as_ref().is_some_and(|record| record.reused);
+                state.log.push(format!("{kind}: {}", if reused { "reused" } else { "done" }));
+                Self::finish(&mut state, now, commit.task_id, *done, commit.continue_for)
+            }
+            Outcome::Retry { error, run_at, size, units, charged } => {
+                task.state = TaskState::Queued;
+                let (attempts, grown) = (&mut task.lease.attempts, task.lease.size != size);
+                attempts.total += u32::from(charged);
+                attempts.in_size = if grown { 0 } else { attempts.in_size + u32::from(charged) };
+                (task.run_at, task.lease.size, task.lease.units) = (run_at, size, units);
+                state.log.push(format!("{kind}: retry on {} after {}", size.name(), error.kind));
+                None
+            }
+            Outcome::Dead { error, charged, end } => {
+                task.state = TaskState::Dead;
+                task.lease.attempts.total += u32::from(charged);
+                state.log.push(format!("{kind}: dead after {}", error.kind));
+                Self::finish(&mut state, now, commit.task_id, Done { end, ..Done::default() }, None)
+            }
+        };
+        drop(state);
+        self.wake();
+        Ok(Committed::Accepted { next: next.map(Box::new) })
+    }
+
+    async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer> {
+        let now = self.clock.now();
+        let mut state = self.state.lock().unwrap();
+        let task = &state.tasks[chunk.task_id.0 as usize - 1];
+        if task.state != TaskState::Running || task.lease.epoch != chunk.epoch {
+            return Ok(ChunkAnswer::Stale);
+        }
+        let parent = task.lease.subject.clone();
+        let mut out = Vec::new();
+        for child in chunk.children {
+            let id = parent.ingestion_id.child(&chunk.fingerprint, child.position);
+            let who = (id, child.path.as_str(), parent.depth + 1);
+            out.push(Self::arrive(&mut state, now, parent.tenant_id, who, child.arrival).0);
+        }
+        drop(state);
+        self.wake();
+        Ok(ChunkAnswer::Accepted(out))
+    }
+
+    async fn release(&self, held: Vec<(TaskId, Epoch)>) -> Result<u64> {
+        let mut state = self.state.lock().unwrap();
+        for (id, _) in &held {
+            let task = &mut state.tasks[id.0 as usize - 1];
+            task.state = TaskState::Queued;
+            task.lease.attempts.lost = 0;
+        }
+        state.log.push(format!("released {}", held.len()));
+        Ok(held.len() as u64)
+    }
+
+    async fn sweep(&self, _dead_workers: &[WorkerId]) -> Result<Swept> {
+        let now = self.clock.now();
+        let mut state = self.state.lock().unwrap();
+        let mut swept = Swept::default();
+        for task in state.tasks.iter_mut().filter(|t| t.state == TaskState::Running && t.lease.until < now) {
+            task.lease.epoch.0 += 1;
+            if task.lease.attempts.lost >= MAX_LOST {
+                task.lease.until = now.plus(Duration::from_mins(1));
+                swept.exhausted.push(task.lease.clone());
+            } else {
+                task.state = TaskState::Queued;
+                swept.requeued += 1;
+            }
+        }
+        Ok(swept)
+    }
+
+    async fn bury(&self, task: TaskId, _epoch: Epoch, error: ErrorNote, end: IngestionEnd) -> Result<()> {
+        let mut state = self.state.lock().unwrap();
+        state.tasks[task.0 as usize - 1].state = TaskState::Dead;
+        let kind = state.tasks[task.0 as usize - 1].lease.kind.clone();
+        state.log.push(format!("{kind}: buried after {}", error.kind));
+        let done = Done { end: Some(end), ..Done::default() };
+        Self::finish(&mut state, self.clock.now(), task, done, None);
+        Ok(())
+    }
+
+    async fn find_step(
+        &self,
+        _tenant: TenantId,
+        step: &TaskKind,
+        fingerprint: &ContentHash,
+    ) -> Result<Option<StepRecord>> {
+        let state = self.state.lock().unwrap();
+        let fits = |r: &&StepRecord| r.step == *step && r.fingerprint == *fingerprint && !r.degraded;
+        Ok(state.records.iter().find(fits).cloned())
+    }
+
+    async fn artifacts(&self, ingestion: IngestionId, prefix: &str) -> Result<Vec<Artifact>> {
+        let state = self.state.lock().unwrap();
+        let of = state.ingestions.iter().filter(|i| i.id == ingestion).flat_map(|i| &i.artifacts);
+        Ok(of.filter(|a| a.name.starts_with(prefix)).cloned().collect())
+    }
+
+    async fn next_due(&self, _kinds: &[TaskKind]) -> Result<Option<Timestamp>> {
+        let state = self.state.lock().unwrap();
+        Ok(state.tasks.iter().filter(|t| t.state == TaskState::Queued).map(|t| t.run_at).min())
+    }
+
+    async fn open_tasks(&self) -> Result<u64> {
+        Ok(self.state.lock().unwrap().tasks.iter().filter(|t| t.state.is_open()).count() as u64)
+    }
+
+    async fn register_worker(&self, worker: NewWorker) -> Result<()> {
+        self.state.lock().unwrap().workers.push(worker.worker_id);
+        Ok(())
+    }
+
+    async fn beat(&self, _worker: WorkerId) -> Result<()> {
+        Ok(())
+    }
+
+    async fn retire_worker(&self, worker: WorkerId) -> Result<()> {
+        self.state.lock().unwrap().workers.retain(|w| *w != worker);
+        Ok(())
+    }
+
+    async fn changes(&self, _after: i64, _limit: usize) -> Result<Vec<ChangedDocument>> {
+        Ok(Vec::new())
+    }
+
+    async fn last_change(&self) -> Result<i64> {
+        Ok(0)
+    }
+
+    fn work_added(&self) -> watch::Receiver<u64> {
+        self.added.subscribe()
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    // What no scenario here needs.
+
+    async fn tenant(&self, _name: &str) -> Result<TenantId> {
+        absent()
+    }
+    async fn open_batch(&self, _batch: NewBatch) -> Result<BatchRun> {
+        absent()
+    }
+    async fn seal_batch(&self, _tenant: TenantId, _batch: BatchId, _walk: Walk) -> Result<BatchTotals> {
+        absent()
+    }
+    async fn find_batch(&self, _tenant: TenantId, _id_or_name: &str) -> Result<Option<BatchTotals>> {
+        absent()
+    }
+    async fn change_batch(&self, _tenant: TenantId, _batch: BatchId, _change: BatchChange) -> Result<u64> {
+        absent()
+    }
+    async fn reprocess(
+        &self,
+        _tenant: TenantId,
+        _batch: BatchId,
+        _items: Vec<(IngestionId, DocumentId, NewTask)>,
+    ) -> Result<u64> {
+        absent()
+    }
+    async fn workers(&self) -> Result<Vec<WorkerLine>> {
+        absent()
+    }
+    async fn pause_kind(&self, _kind: &TaskKind, _paused: bool) -> Result<()> {
+        absent()
+    }
+    async fn retry(&self, _tenant: TenantId, _id: Option<&str>) -> Result<CountAnswer> {
+        absent()
+    }
+    async fn dead(&self, _tenant: TenantId, _limit: usize) -> Result<Vec<DeadLine>> {
+        absent()
+    }
+    async fn dead_replay(&self, _tenant: TenantId, _ids: Option<&[TaskId]>) -> Result<u64> {
+        absent()
+    }
+    async fn dead_drop(&self, _tenant: TenantId, _ids: Option<&[TaskId]>) -> Result<u64> {
+        absent()
+    }
+    async fn status(&self, _tenant: TenantId) -> Result<StatusAnswer> {
+        absent()
+    }
+    async fn list(
+        &self,
+        _tenant: TenantId,
+        _state: Option<DocumentState>,
+        _limit: usize,
+        _cursor: Option<&str>,
+    ) -> Result<ListAnswer> {
+        absent()
+    }
+    async fn show(&self, _tenant: TenantId, _id: &str) -> Result<Option<ShowAnswer>> {
+        Ok(None)
+    }
+    async fn why(&self, _tenant: TenantId, _id: &str) -> Result<Option<WhyAnswer>> {
+        Ok(None)
+    }
+    async fn heads(&self, _tenant: TenantId, _ids: &[DocumentId]) -> Result<Vec<DocumentHead>> {
+        absent()
+    }
+    async fn head(&self, _tenant: TenantId, _id: &str) -> Result<Option<DocumentHead>> {
+        Ok(None)
+    }
+    async fn select(&self, _tenant: TenantId, _selection: &Selection) -> Result<Vec<Selected>> {
+        absent()
+    }
+    async fn ledger(&self, _tenant: TenantId, _batch: Option<BatchId>) -> Result<Ledger> {
+        absent()
+    }
+    async fn blob_keys(&self, _after: Option<&BlobKey>, _limit: usize) -> Result<Vec<BlobKey>> {
+        absent()
+    }
+    async fn referenced(&self, _keys: &[BlobKey]) -> Result<Vec<bool>> {
+        absent()
+    }
+    async fn events(&self, _tenant: TenantId, _filter: &EventFilter) -> Result<EventsAnswer> {
+        absent()
+    }
+    async fn prune_events(&self, _before: Timestamp) -> Result<u64> {
+        absent()
+    }
+    async fn backup(&self, _directory: &std::path::Path) -> Result<()> {
+        absent()
+    }
+}
