@@ -46,7 +46,11 @@ pub(crate) fn note(error: &Error) -> Response {
 /// The answer to the outside: no causes, which may name paths and addresses, but an id to find them by.
 pub(crate) fn public(error: &Error, request_id: &str) -> Response {
     let status = status(error.kind());
-    tracing::warn!(request_id, error_kind = error.kind().name(), error = %error.chain(), "request refused");
+    if status.is_server_error() {
+        tracing::warn!(request_id, error_kind = error.kind().name(), error = %error.chain(), "request failed");
+    } else {
+        tracing::debug!(request_id, error_kind = error.kind().name(), error = %error.chain(), "request refused");
+    }
     let retryable = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
     let mut body = json!({
         "type": format!("urn:docmill:error:{}", error.kind().name()),

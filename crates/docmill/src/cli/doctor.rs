@@ -21,14 +21,16 @@ impl Args {
         let mut checks = vec![version(), configuration(cx)];
         match std::fs::metadata(&cx.settings.data) {
             Ok(metadata) if metadata.is_dir() => checks.extend(examine(cx).await),
-            Ok(_) => checks.push(bad("data_directory", cx.settings.data.display(), "it is not a directory")),
+            Ok(_) => checks.push(bad("data_directory", &cx.settings.data.display(), "it is not a directory")),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 let detail =
                     format!("{} is not there yet; the first command makes it", cx.settings.data.display());
                 checks.push(good("data_directory", detail));
                 checks.extend(sandbox(cx).await);
             }
-            Err(e) => checks.push(bad("data_directory", e, "make it readable for the user who runs docmill")),
+            Err(e) => {
+                checks.push(bad("data_directory", &e, "make it readable for the user who runs docmill"));
+            }
         }
         let answer = DoctorAnswer { ok: checks.iter().all(|check| check.ok), checks };
         print(cx, &answer, human)?;
@@ -56,7 +58,7 @@ async fn examine(cx: &Context) -> Vec<DoctorCheck> {
         Ok(session) => session,
         Err(error) => {
             let hint = error.hint().unwrap_or("`docmill doctor` says more once it can be opened").to_owned();
-            return vec![bad("data_directory", error.chain(), &hint)];
+            return vec![bad("data_directory", &error.chain(), &hint)];
         }
     };
     let owner = match &session {
@@ -66,10 +68,10 @@ async fn examine(cx: &Context) -> Vec<DoctorCheck> {
     let mut checks = vec![good("owner", owner)];
     match session.ask::<DoctorAnswer>(Call::Doctor).await {
         Ok(answer) => checks.extend(answer.checks),
-        Err(error) => checks.push(bad("store", error.chain(), error.hint().unwrap_or("look at the log"))),
+        Err(error) => checks.push(bad("store", &error.chain(), error.hint().unwrap_or("look at the log"))),
     }
     if let Err(error) = session.close(Duration::ZERO).await {
-        checks.push(bad("owner", error.chain(), "try again"));
+        checks.push(bad("owner", &error.chain(), "try again"));
     }
     checks
 }
@@ -93,7 +95,7 @@ async fn sandbox(cx: &Context) -> Vec<DoctorCheck> {
                 hint: None,
             })
             .collect(),
-        Err(error) => vec![bad("sandbox", error.chain(), "no document can be read until a child starts")],
+        Err(error) => vec![bad("sandbox", &error.chain(), "no document can be read until a child starts")],
     }
 }
 
@@ -101,7 +103,7 @@ fn good(name: &str, detail: impl Into<String>) -> DoctorCheck {
     DoctorCheck { name: name.into(), ok: true, detail: detail.into(), hint: None }
 }
 
-fn bad(name: &str, detail: impl ToString, hint: &str) -> DoctorCheck {
+fn bad(name: &str, detail: &dyn std::fmt::Display, hint: &str) -> DoctorCheck {
     DoctorCheck { name: name.into(), ok: false, detail: detail.to_string(), hint: Some(hint.into()) }
 }
 

@@ -143,14 +143,13 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         Command::Config(args) if args.is_reference() => return config::reference(),
         other => other,
     };
-    if let Some(url) = cli.global.server.or_else(|| environment.text("DOCMILL_SERVER")) {
+    if let Some(url) = cli.global.server.clone().or_else(|| environment.text("DOCMILL_SERVER")) {
         return Err(Error::invalid_request(format!(
             "`--server {url}`: servers on the network come in a later version"
         ))
         .with_hint("use `--data DIR`: a command talks to the process that owns the directory, if one runs"));
     }
-    let flags = flags(&cli.global.data, &cli.global.config, &cli.global.tenant, &command);
-    let config = load(&flags, environment)?;
+    let config = load(&flags(&cli.global, &command), environment)?;
     let terminal = Terminal { json: cli.global.json, quiet: cli.global.quiet };
     for warning in &config.warnings {
         if !terminal.quiet {
@@ -176,14 +175,9 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
     outcome
 }
 
-fn flags(
-    data: &Option<PathBuf>,
-    config: &Option<PathBuf>,
-    tenant: &Option<String>,
-    command: &Command,
-) -> Flags {
+fn flags(global: &Global, command: &Command) -> Flags {
     let mut settings = Vec::new();
-    if let Some(tenant) = tenant {
+    if let Some(tenant) = &global.tenant {
         settings.push(("tenant", "--tenant", tenant.clone()));
     }
     match command {
@@ -192,7 +186,7 @@ fn flags(
         Command::Work(args) => settings.extend(args.settings()),
         _ => {}
     }
-    Flags { config: config.clone(), data: data.clone(), settings }
+    Flags { config: global.config.clone(), data: global.data.clone(), settings }
 }
 
 async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {

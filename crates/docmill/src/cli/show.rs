@@ -46,7 +46,10 @@ fn human(cx: &Context, answer: &ShowAnswer) -> String {
         ("inside", answer.parent.as_ref().map(|p| format!("{} ({})", p.name, p.ingestion_id))),
     ];
     facts.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    let mut out: String = facts.iter().map(|(name, value)| format!("{name:<10}{}\n", shown(value))).collect();
+    let mut out = String::new();
+    for (name, value) in &facts {
+        out.push_str(&format!("{name:<10}{}\n", shown(value)));
+    }
     for problem in &answer.problems {
         out.push_str(&format!("problem   {}: {}\n", problem.code.name(), shown(&problem.message)));
     }

@@ -14,7 +14,10 @@ use toml::de::{DeTable, DeValue};
 pub(super) fn read(path: &Path) -> Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // A file in place of the folder: whoever needs the folder says so better.
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(e) => {
             return Err(Error::invalid_config(format!("cannot read configuration file {}", path.display()))
                 .with_source(e));

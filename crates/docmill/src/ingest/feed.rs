@@ -60,7 +60,7 @@ pub(super) async fn feed(
     let (to_send, chunks) = mpsc::channel(1);
     let mut threads = vec![to_load];
     for _ in 0..LOADERS {
-        let (loads, to_send, label) = (loads.clone(), to_send.clone(), label.clone());
+        let (loads, to_send, label) = (Arc::clone(&loads), to_send.clone(), label.clone());
         threads.push(tokio::task::spawn_blocking(move || chunk(&loads, &to_send, &label)));
     }
     drop(to_send);

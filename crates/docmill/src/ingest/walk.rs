@@ -64,6 +64,11 @@ fn look(entry: &DirEntry) -> Option<Met> {
     let outcome = if kind.is_dir() {
         return None;
     } else if kind.is_symlink() {
+        // A link given as a root is gone through, but is itself still called a link here: it is the folder, not
+        // an item of its own.
+        if entry.depth() == 0 && path.is_dir() {
+            return None;
+        }
         follow(path)
     } else if kind.is_file() {
         Ok(())
@@ -73,7 +78,7 @@ fn look(entry: &DirEntry) -> Option<Met> {
     Some(Met { path: path.to_owned(), outcome })
 }
 
-/// Where a link found on the way leads.
+/// Where a link leads: to a file, or not to something that is taken in.
 fn follow(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(target) if target.is_file() => Ok(()),
@@ -220,16 +225,22 @@ mod tests {
     }
 
     #[test]
-    fn a_link_given_as_a_root_is_followed_and_one_to_itself_is_reported() {
+    fn a_link_given_as_a_root_is_followed_and_counted_once() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("real")).unwrap();
         std::fs::write(dir.path().join("real/a"), "x").unwrap();
-        symlink("real", dir.path().join("link")).unwrap();
-        symlink("loop", dir.path().join("loop")).unwrap();
-        let found: Vec<Met> = walk(roots(&[dir.path().join("link")]).unwrap()).collect();
-        assert_eq!(found.len(), 1);
-        let found: Vec<Met> = walk(roots(&[dir.path().join("loop")]).unwrap()).collect();
-        assert_eq!(found.len(), 1);
-        assert!(found[0].outcome.is_err());
+        for (link, target) in [("folder", "real"), ("file", "real/a"), ("loop", "loop"), ("nothing", "gone")]
+        {
+            symlink(target, dir.path().join(link)).unwrap();
+        }
+        let only = |name: &str| {
+            let mut found: Vec<Met> = walk(roots(&[dir.path().join(name)]).unwrap()).collect();
+            assert_eq!(found.len(), 1, "{name}: {found:?}");
+            found.remove(0)
+        };
+        assert!(only("folder").path.ends_with("folder/a") && only("folder").outcome.is_ok());
+        assert!(only("file").outcome.is_ok());
+        assert_eq!(only("loop").outcome.unwrap_err().kind(), ErrorKind::Unreadable);
+        assert_eq!(only("nothing").outcome.unwrap_err().kind(), ErrorKind::Unreadable);
     }
 }

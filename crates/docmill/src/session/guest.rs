@@ -79,7 +79,7 @@ impl Guest {
             .uri("/call")
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::HOST, "docmill");
-        let request = request.body(whole(body.into())).map_err(|e| malformed(e))?;
+        let request = request.body(whole(body.into())).map_err(malformed)?;
         let (connection, response) = self.send(request).await?;
         let answer = self.finish(connection, response).await?;
         serde_json::from_slice(&answer)

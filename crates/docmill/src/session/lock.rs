@@ -4,7 +4,7 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use docmill_core::{Error, Result};
 use rustix::fs::FlockOperation;
@@ -117,7 +117,7 @@ fn unusable(directory: &Path, cause: io::Error) -> Error {
 }
 
 /// The refusal of a command that must be the owner itself.
-pub(crate) fn in_use(directory: &PathBuf, holder: &Holder, command: &str) -> Error {
+pub(crate) fn in_use(directory: &Path, holder: &Holder, command: &str) -> Error {
     let error = Error::conflict(format!("data directory {} is in use by {holder}", directory.display()));
     match holder.pid {
         Some(pid) => error.with_hint(format!(

@@ -43,7 +43,7 @@ pub(crate) enum Session {
     /// This process owns the data directory.
     Owner(Box<Owner>),
     /// Another one does.
-    Guest(Guest),
+    Guest(Box<Guest>),
 }
 
 impl Session {
@@ -64,7 +64,7 @@ impl Session {
                 Taken::Held(holder) => holder,
             };
             match socket::connect(data).await {
-                Ok(stream) => return Ok(Self::Guest(Guest::new(settings, stream).await?)),
+                Ok(stream) => return Ok(Self::Guest(Box::new(Guest::new(settings, stream).await?))),
                 Err(_) if clock.monotonic().saturating_sub(began) < OWNER_STARTS_WITHIN => {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }

@@ -46,7 +46,7 @@ pub(super) fn pack(offers: Vec<Offer>) -> Result<Vec<Parcel>> {
                 places.push(place);
             }
             Offered::File(file, path) => {
-                parcels.push(Parcel { places: vec![place], body: stream(&head, file, &path)? })
+                parcels.push(Parcel { places: vec![place], body: stream(&head, file, &path)? });
             }
             Offered::Stream(_) => return Err(Error::bug("a stream cannot be sent to the owner")),
         }

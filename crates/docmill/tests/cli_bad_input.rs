@@ -1,0 +1,218 @@
+//! Everything a user can get wrong. Each gets a message that names the thing, the limit and the way out, and
+//! nothing is lost: the ledger balances afterwards.
+
+#![expect(clippy::unwrap_used, reason = "test binary")]
+
+mod support;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use support::{Mill, finish, is_root};
+
+#[test]
+fn missing_paths_are_all_named_before_anything_starts() {
+    let mill = Mill::new();
+    mill.write("a.txt", "x\n");
+    mill.run(&["ingest", "in", "gone", "lost"]).expect(1).says(&["`gone`", "`lost`", "nothing was taken in"]);
+    assert!(!mill.data().try_exists().unwrap());
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_in_the_ledger_with_its_reason() {
+    let mill = Mill::new();
+    mill.write("good.txt", "x\n");
+    // Opens, and fails to read for everybody, root included.
+    symlink("/proc/self/mem", mill.input().join("bad.bin")).unwrap();
+    let run = mill.run(&["ingest", "in", "--json"]).expect(7).says(&["unreadable", "bad.bin", "docmill why"]);
+    let answer = run.json();
+    assert_eq!((answer["completed"].as_u64(), answer["failed"].as_u64()), (Some(1), Some(1)));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn a_folder_without_permission_is_reported() {
+    if is_root() {
+        eprintln!("skipped: permissions deny root nothing");
+        return;
+    }
+    let mill = Mill::new();
+    mill.write("closed/a.txt", "x\n");
+    let closed = mill.input().join("closed");
+    let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    std::fs::set_permissions(&closed, mode(0o000)).unwrap();
+    let run = mill.run(&["ingest", "in"]);
+    std::fs::set_permissions(&closed, mode(0o700)).unwrap();
+    run.expect(7).says(&["closed", "right to read"]);
+}
+
+#[test]
+fn links_that_lead_nowhere_or_in_a_circle_end_and_are_counted() {
+    let mill = Mill::new();
+    mill.write("a.txt", "x\n");
+    symlink("loop", mill.input().join("loop")).unwrap();
+    symlink("nothing", mill.input().join("dangling")).unwrap();
+    let run = mill.run(&["ingest", "in", "--json"]).expect(7);
+    assert_eq!(run.json()["received"].as_u64(), Some(3));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn sockets_and_pipes_are_met_and_do_not_hold_anything_up() {
+    let mill = Mill::new();
+    mill.write("a.txt", "x\n");
+    let _listener = UnixListener::bind(mill.input().join("socket")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, mill.input().join("pipe"), rustix::fs::Mode::RUSR).unwrap();
+    let run = mill.run(&["ingest", "in", "--json"]).says(&["named pipe"]);
+    let answer = run.json();
+    assert_eq!((answer["received"].as_u64(), answer["completed"].as_u64()), (Some(3), Some(1)));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn an_empty_file_completes() {
+    let mill = Mill::new();
+    mill.write("empty.txt", "");
+    let answer = mill.run(&["ingest", "in", "--json"]).expect(0).json();
+    assert_eq!(answer["completed"].as_u64(), Some(1));
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused_with_the_limit_and_the_setting() {
+    let mill = Mill::new();
+    mill.write("good.txt", "x\n");
+    std::fs::File::create(mill.input().join("sparse.bin")).unwrap().set_len(5 << 30).unwrap();
+    let run = mill.run(&["ingest", "in", "--json"]).expect(7);
+    let answer = run.says(&["sparse.bin", "5368709120", "4294967296", "limits.max_document_bytes"]).json();
+    assert_eq!((answer["completed"].as_u64(), answer["failed"].as_u64()), (Some(1), Some(1)));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn odd_names_are_kept_and_shown_harmlessly() {
+    let mill = Mill::new();
+    mill.write(OsStr::from_bytes(b"new\nline.txt"), "one otter\n");
+    mill.write(OsStr::from_bytes(b"not\xffutf8.txt"), "two otters\n");
+    mill.write("override\u{202e}fdp.txt", "three otters\n");
+    let answer = mill.run(&["ingest", "in", "--batch", "odd", "--json"]).expect(0).json();
+    assert_eq!(answer["completed"].as_u64(), Some(3));
+    let again = mill.run(&["ingest", "in", "--batch", "odd", "--json"]).expect(0).json();
+    assert_eq!(again["received"].as_u64(), Some(3));
+    let list = mill.run(&["list"]).expect(0);
+    assert_eq!(list.stdout.lines().count(), 4, "{}", list.stdout);
+    assert!(!list.stdout.contains('\u{202e}'));
+}
+
+#[test]
+fn a_file_that_changes_all_the_time_is_taken_whole_or_refused() {
+    let mill = Mill::new();
+    let path = mill.write("busy.bin", vec![0; 4 << 20]);
+    let stop = Arc::new(AtomicBool::new(false));
+    let writer = {
+        let stop = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            let mut letter = 0_u8;
+            while !stop.load(Ordering::Relaxed) {
+                letter = letter.wrapping_add(1);
+                std::fs::write(&path, vec![letter; 4 << 20]).unwrap();
+            }
+        })
+    };
+    let run = mill.run(&["ingest", "in", "--json"]);
+    stop.store(true, Ordering::Relaxed);
+    writer.join().unwrap();
+    match run.code {
+        Some(0) => {}
+        Some(7) => assert!(run.stderr.contains("file_changed"), "{}", run.stderr),
+        _ => assert_eq!(run.code, Some(0), "{run:?}"),
+    }
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn a_data_directory_of_a_newer_version_is_refused_and_left_alone() {
+    let mill = Mill::new();
+    std::fs::create_dir(mill.data()).unwrap();
+    let database = mill.data().join("docmill.db");
+    rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 9999).unwrap();
+    mill.run(&["status"]).expect(1).says(&["9999", "newer docmill"]);
+    let kept: u32 = rusqlite::Connection::open(&database)
+        .unwrap()
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(kept, 9999);
+}
+
+#[test]
+fn a_file_in_place_of_the_data_directory_is_named() {
+    let mill = Mill::new();
+    std::fs::write(mill.data(), "x").unwrap();
+    mill.run(&["status"]).expect(1).says(&["data", "is not a directory", "--data"]);
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_written_is_named() {
+    let mill = Mill::new();
+    std::fs::create_dir(mill.data()).unwrap();
+    let run = if is_root() {
+        match in_own_mounts(
+            &mill,
+            "mount -t tmpfs -o ro none \"$DATA\"; \"$DOCMILL\" --data \"$DATA\" status",
+        ) {
+            Some(mut command) => finish(&mut command),
+            None => return,
+        }
+    } else {
+        let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(mill.data(), mode(0o500)).unwrap();
+        let run = mill.run(&["status"]);
+        std::fs::set_permissions(mill.data(), mode(0o700)).unwrap();
+        run
+    };
+    run.expect(1).says(&["cannot write to data directory", "--data DIR"]);
+}
+
+#[test]
+fn a_full_disk_is_named_and_what_was_taken_in_stays() {
+    if !is_root() {
+        eprintln!("skipped: only root can mount a small disk");
+        return;
+    }
+    let mill = Mill::new();
+    mill.write("a.txt", "x\n");
+    for n in 0..24_u8 {
+        mill.write(format!("big/{n}.bin"), vec![n; 1 << 20]);
+    }
+    let script = "mount -t tmpfs -o size=16m none \"$DATA\"
+        \"$DOCMILL\" --data \"$DATA\" ingest in/a.txt; echo \"watermark $?\"
+        export DOCMILL_LIMITS_MIN_FREE_DISK_BYTES=0
+        \"$DOCMILL\" --data \"$DATA\" ingest in/a.txt -q; echo \"first $?\"
+        \"$DOCMILL\" --data \"$DATA\" ingest in/big -q; echo \"full $?\"
+        \"$DOCMILL\" --data \"$DATA\" text \"$(\"$DOCMILL\" --data \"$DATA\" list --json | \
+            sed 's/.*\"document_id\":\"\\([^\"]*\\)\",\"name\":\"a.txt\".*/\\1/')\"; echo \"text $?\"";
+    std::fs::create_dir(mill.data()).unwrap();
+    let Some(mut command) = in_own_mounts(&mill, script) else { return };
+    let run = finish(&mut command).says(&["limits.min_free_disk_bytes"]);
+    for part in ["watermark 1", "first 0", "full 1", "text 0"] {
+        assert!(run.stdout.contains(part), "`{part}` is missing: {run:?}");
+    }
+}
+
+/// A shell whose mounts nobody else sees; none, with a word, where the machine forbids that.
+fn in_own_mounts(mill: &Mill, script: &str) -> Option<Command> {
+    let mut probe = mill.program("unshare");
+    probe.args(["--mount", "sh", "-c", "mount -t tmpfs none /mnt"]);
+    if !probe.output().is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: mounts are not allowed here");
+        return None;
+    }
+    let mut command = mill.program("unshare");
+    command.args(["--mount", "sh", "-c", script]);
+    command.env("DATA", mill.data()).env("DOCMILL", env!("CARGO_BIN_EXE_docmill"));
+    Some(command)
+}

@@ -1,0 +1,63 @@
+//! The configuration as a user meets it.
+
+#![expect(clippy::unwrap_used, reason = "test binary")]
+
+mod support;
+
+use support::{Mill, finish};
+
+#[test]
+fn a_broken_file_reports_every_mistake_with_its_line_and_nothing_starts() {
+    let mill = Mill::new();
+    let config = mill.path("my.toml");
+    std::fs::write(
+        &config,
+        "tennant = \"x\"\n[engine]\nlease = 60\nslot = 3\n[store]\nurl = \"postgres://db/x\"\n[limits]\nmax_pages = \"lots\"\n",
+    )
+    .unwrap();
+    let config = config.to_str().unwrap();
+    for command in [&["config", "check"][..], &["status"]] {
+        let args = [&["--config", config], command].concat();
+        mill.run(&args).expect(1).says(&[
+            "5 problems",
+            "my.toml:1: there is no setting `tennant` (did you mean `tenant`?)",
+            "my.toml:3: `engine.lease`: `60` has no unit; write for instance `60s`",
+            "my.toml:4: there is no setting `engine.slot` (did you mean `engine.slots`?)",
+            "my.toml:6: `store.url`: this build cannot open `postgres:` (this build has `sqlite:`)",
+            "my.toml:8: `limits.max_pages`",
+        ]);
+    }
+    assert!(!mill.data().try_exists().unwrap());
+}
+
+#[test]
+fn show_says_where_each_value_comes_from() {
+    let mill = Mill::new();
+    std::fs::create_dir(mill.data()).unwrap();
+    std::fs::write(mill.data().join("docmill.toml"), "[engine]\nslots = 3\n").unwrap();
+    let mut command = mill.command(&["config", "show", "--origin", "--tenant", "acme"]);
+    let run = finish(command.env("DOCMILL_LIMITS_MAX_PAGES", "77")).expect(0);
+    for (setting, value, origin) in [
+        ("engine.slots", "3", "docmill.toml:2"),
+        ("limits.max_pages", "77", "environment variable DOCMILL_LIMITS_MAX_PAGES"),
+        ("tenant", "\"acme\"", "flag --tenant"),
+        ("engine.lease", "\"1m\"", "default"),
+    ] {
+        let line = run.stdout.lines().find(|line| line.starts_with(&format!("{setting} "))).unwrap();
+        assert!(line.contains(value) && line.contains(origin), "{line}");
+    }
+}
+
+#[test]
+fn an_unknown_variable_is_a_warning() {
+    let mill = Mill::new();
+    let mut command = mill.command(&["config", "check"]);
+    finish(command.env("DOCMILL_ENGINE_SLOT", "3")).expect(0).says(&["did you mean DOCMILL_ENGINE_SLOTS?"]);
+}
+
+#[test]
+fn the_reference_page_lists_every_variable() {
+    let mill = Mill::new();
+    let page = mill.run(&["config", "reference"]).expect(0).stdout;
+    assert!(page.contains("DOCMILL_LIMITS_MAX_PAGES") && page.contains("[sandbox]"));
+}

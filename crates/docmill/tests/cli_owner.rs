@@ -1,0 +1,98 @@
+//! One process owns a data directory; the others work through it.
+
+#![expect(clippy::unwrap_used, reason = "test binary")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use support::{Mill, signal};
+
+/// One request as raw text, so that the `Host` header is ours to choose.
+fn get(address: &str, path: &str, host: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn commands_beside_a_server_work_through_it_and_a_second_server_is_refused() {
+    let mill = Mill::new();
+    for n in 0..200 {
+        mill.write(format!("{n}.txt"), format!("file {n} and a heron\n"));
+    }
+    mill.write("large.txt", "a large marabou\n".repeat(700_000));
+    let server = mill.serve();
+    let pid = server.child.id().to_string();
+    for command in ["serve", "work"] {
+        mill.run(&[command]).expect(1).says(&["is in use by `docmill serve`", &pid, "kill", "--data DIR"]);
+    }
+    let answer = mill.run(&["ingest", "in", "--json"]).expect(0).json();
+    assert_eq!(answer["completed"].as_u64(), Some(201));
+    let found = mill.run(&["search", "marabou", "--json"]).expect(0).json();
+    let id = found["hits"][0]["document_id"].as_str().unwrap();
+    mill.run(&["get", id, "-o", "large.out"]).expect(0);
+    assert_eq!(std::fs::metadata(mill.path("large.out")).unwrap().len(), 16 * 700_000);
+    mill.run(&["audit"]).expect(0);
+    assert_eq!(server.stop(), Some(0));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn the_page_answers_loopback_names_only_and_escapes_nothing_into_markup() {
+    let mill = Mill::new();
+    let server = mill.serve();
+    let page = get(&server.address, "/", &server.address);
+    assert!(
+        page.starts_with("HTTP/1.1 200") && page.contains("default-src 'none'") && page.contains("nosniff")
+    );
+    assert!(!page.contains("http://") && !page.contains("https://"), "the page names another host");
+    assert!(get(&server.address, "/", "evil.example").starts_with("HTTP/1.1 421"));
+    assert!(get(&server.address, "/healthz", "localhost").ends_with("ok\n"));
+    assert!(get(&server.address, "/readyz", "localhost").ends_with("ready\n"));
+    assert!(get(&server.address, "/v1/status", "localhost").contains("\"docs_per_s\""));
+    assert!(get(&server.address, "/v1/events?after=x", "localhost").contains("application/problem+json"));
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused() {
+    let mill = Mill::new();
+    mill.run(&["serve", "--listen", "0.0.0.0:0"]).expect(1).says(&["0.0.0.0", "loopback"]);
+}
+
+#[test]
+fn an_interrupted_ingest_is_resumed_by_the_same_batch() {
+    let mill = Mill::new();
+    for n in 0..1000 {
+        mill.write(format!("{n}.txt"), format!("file {n}\n"));
+    }
+    let mut command = mill.command(&["ingest", "in", "--batch", "b"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // Signals are listened for before the socket is there.
+    while !mill.data().join("docmill.sock").try_exists().unwrap() {
+        std::thread::yield_now();
+    }
+    signal(&child, rustix::process::Signal::INT);
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let code = child.wait().unwrap().code();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("interrupted") && said.contains("hint"), "{said}");
+    let answer = mill.run(&["ingest", "in", "--batch", "b", "--json"]).expect(0).json();
+    assert_eq!((answer["received"].as_u64(), answer["completed"].as_u64()), (Some(1000), Some(1000)));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn a_killed_owner_leaves_nothing_in_the_way() {
+    let mill = Mill::new();
+    mill.write("a.txt", "x\n");
+    let mut server = mill.serve();
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    mill.run(&["ingest", "in"]).expect(0);
+}
