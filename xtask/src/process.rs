@@ -57,3 +57,16 @@ fn command(program: &str, args: &[&str]) -> Command {
     command.args(args).current_dir(tree::root());
     command
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watched_sees_both_outputs_and_the_verdict() {
+        let mut lines = Vec::new();
+        let well = watched("sh", &["-c", "echo one; echo two >&2; exit 3"], |line| lines.push(line.to_owned()));
+        assert!(!well.unwrap());
+        assert_eq!(lines, ["one", "two"]);
+    }
+}
