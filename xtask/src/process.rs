@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn watched_sees_both_outputs_and_the_verdict() {
         let mut lines = Vec::new();
-        let well = watched("sh", &["-c", "echo one; echo two >&2; exit 3"], |line| lines.push(line.to_owned()));
+        let well =
+            watched("sh", &["-c", "echo one; echo two >&2; exit 3"], |line| lines.push(line.to_owned()));
         assert!(!well.unwrap());
         assert_eq!(lines, ["one", "two"]);
     }
