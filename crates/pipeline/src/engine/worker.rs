@@ -32,10 +32,8 @@ const ERROR_PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs an engine from registration to its end.
 pub(super) async fn work(engine: Arc<Engine>) {
-    let Some(registration) = registry::register(&engine).await else {
-        engine.phase.send_replace(Phase::Ended);
-        return;
-    };
+    let _ends = Ends(&engine);
+    let Some(registration) = registry::register(&engine).await else { return };
     crash::point("worker.registered");
     // These live as long as the engine holds work: until after the last release.
     let mut company = JoinSet::new();
@@ -59,7 +57,15 @@ pub(super) async fn work(engine: Arc<Engine>) {
         follower.abort();
     }
     registry::retire(&engine, registration).await;
-    engine.phase.send_replace(Phase::Ended);
+}
+
+/// Says that the engine has ended, whatever ended it: nobody may wait for it for ever.
+struct Ends<'a>(&'a Engine);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.phase.send_replace(Phase::Ended);
+    }
 }
 
 /// Until the engine drains.

@@ -35,6 +35,8 @@ const SIDE_BY_SIDE: usize = 8;
 
 /// Follows until it is dropped.
 pub(crate) async fn follow(inner: Arc<Inner>) {
+    // One of the engines of this process follows; if it ends, the next takes over.
+    let _turn = inner.following.lock().await;
     let mut changed = inner.deps.store.changed();
     let mut pause = PAUSE;
     loop {

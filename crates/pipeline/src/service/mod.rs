@@ -42,6 +42,8 @@ pub(crate) struct Inner {
     pub(crate) renew_now: watch::Sender<u64>,
     /// Up to where the index holds everything, as its follower in this process last said.
     pub(crate) indexed: watch::Sender<i64>,
+    /// Held by whoever keeps the index up to date.
+    pub(crate) following: tokio::sync::Mutex<()>,
     follower_error: Mutex<Option<ErrorNote>>,
 }
 
@@ -64,6 +66,7 @@ impl Service {
             disk: DiskWatch::default(),
             renew_now: watch::channel(0).0,
             indexed: watch::channel(0).0,
+            following: tokio::sync::Mutex::new(()),
             follower_error: Mutex::new(None),
         };
         Self { inner: Arc::new(inner) }

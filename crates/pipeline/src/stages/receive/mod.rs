@@ -127,38 +127,26 @@ type Prepared = std::result::Result<Fresh, ErrorNote>;
 
 async fn prepare(deps: &Deps, tenant: TenantId, offer: Offer) -> Result<(Head, Prepared)> {
     let Offer { batch_id, origin, path, path_bytes, name, source_metadata, priority, content } = offer;
+    let head = Head { batch_id, origin, path, path_bytes, name, source_metadata, priority };
+    let name = &head.name;
     let prepared = match content {
-        Offered::Bytes(bytes) => whole(deps, &name, bytes).await,
-        Offered::File(file, path) => file::read(deps, tenant, &name, file, path).await,
-        Offered::Stream(pieces) => Ok(gather(deps, &name, pieces).await?),
-        Offered::Refused(error) => Err(error),
+        Offered::Bytes(bytes) => whole(deps, name, bytes).await,
+        Offered::File(file, path) => file::read(deps, tenant, name, file, path).await,
+        Offered::Stream(pieces) => Ok(gather(deps, name, pieces).await?),
+        Offered::Refused(error) => return Ok((head, Err(ErrorNote::from(&error)))),
     };
     let prepared = match prepared {
         Ok(fresh) => Ok(fresh),
         Err(error) if is_the_items_own(&error) => Err(ErrorNote::from(&error)),
         Err(error) => return Err(error),
     };
-    Ok((Head { batch_id, origin, path, path_bytes, name, source_metadata, priority }, prepared))
+    Ok((head, prepared))
 }
 
 /// Whether an error is about the item, which then fails by itself, or about docmill, which then accepts nothing.
 fn is_the_items_own(error: &Error) -> bool {
     use docmill_core::ErrorKind as K;
-    matches!(
-        error.kind(),
-        K::Unreadable
-            | K::FileChanged
-            | K::NotFound
-            | K::Forbidden
-            | K::LimitExceeded
-            | K::KnownSystemFile
-            | K::UnsupportedFormat
-            | K::EmptyFile
-            | K::Encrypted
-            | K::Corrupt
-            | K::BombSuspected
-            | K::NestingTooDeep
-    )
+    matches!(error.kind(), K::Unreadable | K::FileChanged | K::NotFound | K::Forbidden | K::LimitExceeded)
 }
 
 async fn whole(deps: &Deps, name: &str, bytes: Bytes) -> Result<Fresh> {

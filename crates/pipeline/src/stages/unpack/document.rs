@@ -13,6 +13,7 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::wire::{Found, Kind, Want};
 use docmill_core::{Error, Result, crash};
 
+use super::allowed::Allowed;
 use super::chunk::Chunk;
 use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
@@ -48,7 +49,12 @@ impl TaskHandler for UnpackDocument {
             return cx.done(lease, outcome, Done { facts, ..Done::default() });
         }
         let fingerprint = fingerprint(cx, &document(lease)?.content_hash);
-        let mut run = Run { chunk: Chunk::new(cx, lease, fingerprint)?, problems: Vec::new(), title: None };
+        let mut run = Run {
+            chunk: Chunk::new(cx, lease, fingerprint)?,
+            allowed: Allowed::of(cx, document(lease)?.bytes),
+            problems: Vec::new(),
+            title: None,
+        };
         let ended = run.follow(cx, lease, &mut readings).await;
         drop(readings);
         let stopped_by = match ended {
@@ -65,6 +71,7 @@ impl TaskHandler for UnpackDocument {
 /// One unpack run.
 struct Run<'a> {
     chunk: Chunk<'a>,
+    allowed: Allowed<'a>,
     problems: Vec<Problem>,
     title: Option<String>,
 }
@@ -97,9 +104,14 @@ impl<'a> Run<'a> {
                 Found::Declared(members) => self.chunk.declared = Some(members),
                 Found::ChildBegin { position, path, .. } => {
                     self.unfinished(arriving.take()).await?;
+                    self.allowed.member()?;
                     arriving = Some(Arriving { position, path, content: Ok(Incoming::new(cx.deps)) });
                 }
                 Found::ChildChunk(piece) => {
+                    if let Err(error) = self.allowed.bytes(piece.len() as u64) {
+                        self.unfinished(arriving).await?;
+                        return Err(error);
+                    }
                     if let Some(member) = &mut arriving {
                         member.push(Bytes::from(piece)).await?;
                     }
@@ -114,7 +126,9 @@ impl<'a> Run<'a> {
                     if arriving.as_ref().is_some_and(|member| member.position != position) {
                         self.unfinished(arriving.take()).await?;
                     }
-                    arriving = None;
+                    if arriving.take().is_none() {
+                        self.allowed.member()?;
+                    }
                     self.chunk.add_failed(position, path, error).await?;
                 }
                 Found::Warn(problem) => {
@@ -147,7 +161,7 @@ impl<'a> Run<'a> {
     async fn unfinished(&mut self, member: Option<Arriving<'a>>) -> Result<()> {
         let Some(member) = member else { return Ok(()) };
         let error = Error::corrupt(format!(
-            "the container ends inside its member `{}`",
+            "the reading ended inside the member `{}`",
             docmill_core::text::shown(&member.path)
         ));
         self.chunk.add_failed(member.position, member.path, (&error).into()).await

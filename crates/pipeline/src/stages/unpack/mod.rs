@@ -1,4 +1,5 @@
 //! Containers to members.
 
+mod allowed;
 mod chunk;
 pub mod document;
