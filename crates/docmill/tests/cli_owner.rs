@@ -43,6 +43,28 @@ fn commands_beside_a_server_work_through_it_and_a_second_server_is_refused() {
 }
 
 #[test]
+fn a_large_file_that_the_owner_refuses_fails_alone() {
+    let mill = Mill::new();
+    mill.write("good.txt", "x\n");
+    mill.write("large.bin", vec![7; 20 << 20]);
+    std::fs::create_dir(mill.data()).unwrap();
+    let settings = mill.data().join("docmill.toml");
+    std::fs::write(&settings, "[limits]\nmax_document_bytes = \"10MiB\"\n").unwrap();
+    let server = mill.serve();
+    // Once where the guest knows the limit itself, and once where only the owner does.
+    for batch in ["known", "unknown"] {
+        let run = mill.run(&["ingest", "in", "--batch", batch, "--json"]).expect(7);
+        let answer = run.says(&["large.bin", "10485760", "limits.max_document_bytes"]).json();
+        assert_eq!((answer["completed"].as_u64(), answer["failed"].as_u64()), (Some(1), Some(1)));
+        mill.run(&["audit", "--batch", batch]).expect(0);
+        if batch == "known" {
+            std::fs::remove_file(&settings).unwrap();
+        }
+    }
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
 fn the_page_answers_loopback_names_only_and_escapes_nothing_into_markup() {
     let mill = Mill::new();
     let server = mill.serve();

@@ -8,8 +8,9 @@ use bytes::Bytes;
 use docmill_core::call::Call;
 use docmill_core::config::Settings;
 use docmill_core::error::ErrorNote;
+use docmill_core::limits::Limits;
 use docmill_core::ports::store::Received;
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use docmill_pipeline::Offer;
 use docmill_server::control::{CallRequest, TENANT_HEADER};
 use http_body_util::combinators::BoxBody;
@@ -22,10 +23,13 @@ use serde_json::Value;
 use tokio::net::UnixStream;
 
 use super::socket;
-use super::upload::{self, Parcel};
+use super::upload::{self, Large, Packed};
 
 /// The body of a request.
 pub(super) type Body = BoxBody<Bytes, io::Error>;
+
+/// A file that changes while it is sent is sent so many times.
+const TRIES: usize = 3;
 
 /// An answer longer than this is a mistake.
 const MAX_ANSWER_BYTES: usize = 1 << 30;
@@ -34,6 +38,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 30;
 pub(crate) struct Guest {
     data: PathBuf,
     tenant: String,
+    limits: Limits,
     idle: Mutex<Vec<SendRequest<Body>>>,
     /// The answer that says that the owner counts on us; dropping it says goodbye.
     stay: Mutex<Option<Response<Incoming>>>,
@@ -62,6 +67,7 @@ impl Guest {
         let guest = Self {
             data: settings.data.clone(),
             tenant: settings.tenant.clone(),
+            limits: settings.limits.clone(),
             idle: Mutex::default(),
             stay: Mutex::default(),
         };
@@ -87,39 +93,63 @@ impl Guest {
     }
 
     pub(super) async fn receive(&self, offers: Vec<Offer>) -> Result<Vec<Received>> {
-        let count = offers.len();
-        let mut answers: Vec<Option<Received>> = vec![None; count];
-        let parcels = tokio::task::spawn_blocking(move || upload::pack(offers));
-        let parcels =
-            parcels.await.map_err(|e| Error::bug("packing items was cut short").with_source(e))??;
-        for Parcel { places, body } in parcels {
-            let request = Request::builder()
-                .method(Method::POST)
-                .uri("/receive")
-                .header(
-                    TENANT_HEADER,
-                    header::HeaderValue::from_bytes(self.tenant.as_bytes()).map_err(malformed)?,
-                )
-                .header(header::HOST, "docmill");
-            let request = request.body(body).map_err(malformed)?;
-            let (connection, response) = self.send(request).await?;
-            let answer = self.finish(connection, response).await?;
-            let received: Vec<Received> = serde_json::from_slice(&answer)
-                .map_err(|e| Error::bug("the owner's answer is not a list of receipts").with_source(e))?;
-            if received.len() != places.len() {
-                return Err(Error::bug(format!(
-                    "sent {} items, {} were answered",
-                    places.len(),
-                    received.len()
-                )));
-            }
+        let mut answers: Vec<Option<Received>> = vec![None; offers.len()];
+        let Packed { together, alone } = upload::pack(offers)?;
+        if let Some((places, body)) = together {
+            let received = self.bring(body, places.len()).await?;
             for (place, received) in places.into_iter().zip(received) {
                 if let Some(answer) = answers.get_mut(place) {
                     *answer = Some(received);
                 }
             }
         }
+        for (place, large) in alone {
+            if let Some(answer) = answers.get_mut(place) {
+                *answer = self.bring_large(&large).await?.pop();
+            }
+        }
         answers.into_iter().collect::<Option<_>>().ok_or_else(|| Error::bug("an item was not answered"))
+    }
+
+    /// A large file: sent again if it changed on the way; what is its own fault makes it fail, and nothing else.
+    async fn bring_large(&self, large: &Large) -> Result<Vec<Received>> {
+        for _ in 0..TRIES {
+            let state = match large.state().and_then(|state| large.check(&self.limits, state).map(|()| state))
+            {
+                Ok(state) => state,
+                Err(error) => return self.bring(large.refused(&error)?, 1).await,
+            };
+            match self.bring(large.body(state)?, 1).await {
+                Ok(received) => return Ok(received),
+                // Whatever the owner made of a request that broke off: the file is why.
+                Err(_) if large.state().is_ok_and(|now| now != state) => {}
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => {
+                    return self.bring(large.refused(&error)?, 1).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.bring(large.refused(&large.changed(TRIES))?, 1).await
+    }
+
+    /// One request with so many items.
+    async fn bring(&self, body: Body, items: usize) -> Result<Vec<Received>> {
+        let tenant = header::HeaderValue::from_bytes(self.tenant.as_bytes()).map_err(malformed)?;
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri("/receive")
+            .header(TENANT_HEADER, tenant)
+            .header(header::HOST, "docmill")
+            .body(body)
+            .map_err(malformed)?;
+        let (connection, response) = self.send(request).await?;
+        let answer = self.finish(connection, response).await?;
+        let received: Vec<Received> = serde_json::from_slice(&answer)
+            .map_err(|e| Error::bug("the owner's answer is not a list of receipts").with_source(e))?;
+        if received.len() == items {
+            return Ok(received);
+        }
+        Err(Error::bug(format!("sent {items} items, {} were answered", received.len())))
     }
 
     pub(super) async fn original(&self, id: &str) -> Result<Download> {
