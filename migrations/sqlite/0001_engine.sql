@@ -114,6 +114,7 @@ CREATE TABLE task (
   task_id        INTEGER NOT NULL PRIMARY KEY,
   tenant_id      BLOB    NOT NULL REFERENCES tenant,
   ingestion_id   BLOB    NOT NULL REFERENCES ingestion,
+  document_id    BLOB    REFERENCES document, -- of the ingestion, so that a report need not look it up
   batch_id       BLOB    REFERENCES batch,
   kind           TEXT    NOT NULL,
   stage          TEXT    NOT NULL,

@@ -1,3 +1,4 @@
-//! What tests share: conformance suites, fakes, clocks. Never part of the product.
+//! What tests share: conformance suites, the lease protocol as a property, clocks. Never part of the product.
 
 pub mod conformance;
+pub mod lease_model;

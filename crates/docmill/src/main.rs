@@ -16,6 +16,7 @@ mod context;
 mod crash_points;
 mod ingest;
 mod log;
+mod memory;
 mod session;
 mod signals;
 mod terminal;
@@ -27,5 +28,6 @@ fn main() -> ExitCode {
     if let Some(code) = child::entry::run_if_child(std::env::args_os()) {
         return code;
     }
+    memory::settle();
     cli::main()
 }

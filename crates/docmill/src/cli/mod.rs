@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 mod backup;
+mod bench;
 mod cancel;
 mod completions;
 mod config;
@@ -44,6 +45,9 @@ use crate::terminal::{Terminal, complain};
 
 /// Threads of the runtime; the work is done by children.
 const THREADS: usize = 4;
+
+/// Threads for file work. Hundreds, tokio's default, would do no more at once and cost a stack and a heap each.
+const BLOCKING_THREADS: usize = 16;
 
 /// Turns any pile of files into readable, searchable documents, with an account for every item.
 #[derive(Debug, Parser)]
@@ -104,6 +108,7 @@ enum Command {
     Serve(serve::Args),
     Work(work::Args),
     Backup(backup::Args),
+    Bench(bench::Args),
     Restore(restore::Args),
     Prune(prune::Args),
     Doctor(doctor::Args),
@@ -166,6 +171,7 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.min(THREADS))
+        .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
         .map_err(|e| Error::unavailable("cannot start the runtime").with_source(e))?;
@@ -211,6 +217,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Serve(args) => args.run(cx).await,
         Command::Work(args) => args.run(cx).await,
         Command::Backup(args) => args.run(cx).await,
+        Command::Bench(args) => args.run(cx).await,
         Command::Restore(args) => args.run(cx).await,
         Command::Prune(args) => args.run(cx).await,
         Command::Doctor(args) => args.run(cx).await,

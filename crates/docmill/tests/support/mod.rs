@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
+pub(crate) mod aftermath;
+
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -66,6 +66,12 @@ fn content_decides_and_the_name_helps() {
         ("BM.txt", b"BM is short for something".to_vec(), "text/plain", Some("text")),
         ("a.rtf", b"{\\rtf1\\ansi hello}".to_vec(), "application/rtf", None),
         ("a", b"From: a@b.c\nTo: d@e.f\nDate: today\nSubject: x\n\nhi".to_vec(), "message/rfc822", None),
+        (
+            "a.txt",
+            b"From: a@b.c\nTo: d@e.f\nDate: today\nSubject: x\n\nhi".to_vec(),
+            "text/plain",
+            Some("text"),
+        ),
         ("a.txt", b"Note: this\nis no mail: really\n".to_vec(), "text/plain", Some("text")),
         ("a", b"From a@b.c Mon Jan  1 10:00:00 2024\nSubject: x\n\nhi".to_vec(), "application/mbox", None),
         ("a.txt", b"From Monday on it rained\nNote: all day\n".to_vec(), "text/plain", Some("text")),

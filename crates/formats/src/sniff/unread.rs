@@ -86,6 +86,10 @@ fn textual(text: &str, extension: &str) -> Option<&'static str> {
     if start.starts_with("%!PS") {
         return Some("application/postscript");
     }
+    // A mail that was saved as a text calls itself one, and is read as one.
+    if matches!(extension, "txt" | "text") {
+        return None;
+    }
     if let Some(after) = text.strip_prefix("From ")
         && let Some((line, rest)) = after.split_once('\n')
         && is_separator(line)

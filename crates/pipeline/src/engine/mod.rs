@@ -94,7 +94,6 @@ pub(crate) enum Phase {
 pub(crate) struct Engine {
     pub(crate) inner: Arc<Inner>,
     pub(crate) worker_id: WorkerId,
-    pub(crate) kinds: Vec<TaskKind>,
     pub(crate) options: EngineOptions,
     pub(crate) capacity: Capacity,
     pub(crate) seats: Seats,
@@ -182,7 +181,6 @@ pub(crate) fn start(inner: Arc<Inner>, options: EngineOptions) -> Result<EngineH
     let engine = Arc::new(Engine {
         inner,
         worker_id,
-        kinds,
         options,
         capacity,
         seats: Seats::default(),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docmill_core::ports::store::ClaimSpec;
+use docmill_core::task::TaskKind;
 use docmill_core::{Result, crash};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
@@ -75,6 +76,8 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
     let mut last_claim: Option<Instant> = None;
     let mut found_work = false;
     let mut empty_polls = 0;
+    // Kinds of which nothing is due before a moment, unless work is added.
+    let mut nothing_of: Option<(Vec<TaskKind>, Instant)> = None;
     let mut error_pause = ERROR_PAUSE;
     while *phase.borrow_and_update() == Phase::Working {
         while let Some(ended) = running.try_join_next() {
@@ -83,6 +86,17 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
         let room = engine.capacity.room(engine.now());
         if room.units == 0 || room.kinds.is_empty() {
             wait(engine, &mut phase, None, POLL).await;
+            continue;
+        }
+        if let Some((kinds, until)) = &nothing_of
+            && room.kinds.iter().all(|(kind, _)| kinds.contains(kind))
+            && !added.has_changed().unwrap_or(false)
+            && Instant::now() < *until
+        {
+            let left = until.saturating_duration_since(Instant::now());
+            if wait(engine, &mut phase, Some(&mut added), left).await == Woken::ByWork {
+                nothing_of = None;
+            }
             continue;
         }
         // Room alone is no reason to hurry when there was no work a moment ago.
@@ -104,6 +118,7 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
         added.borrow_and_update();
         last_claim = Some(Instant::now());
         let idle = room.idle;
+        let open: Vec<TaskKind> = room.kinds.iter().map(|(kind, _)| kind.clone()).collect();
         match claim(engine, running, room).await {
             Ok(0) => {
                 (error_pause, found_work) = (ERROR_PAUSE, false);
@@ -112,10 +127,17 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
                     engine.drain(Duration::ZERO);
                     return;
                 }
-                let until_due = until_due(engine).await;
-                wait(engine, &mut phase, Some(&mut added), until_due).await;
+                let until_due = until_due(engine, &open).await;
+                if wait(engine, &mut phase, Some(&mut added), until_due).await == Woken::Otherwise
+                    && until_due > MIN_WAIT
+                {
+                    nothing_of = last_claim.map(|at| (open, at + until_due));
+                }
             }
-            Ok(_) => (error_pause, found_work, empty_polls) = (ERROR_PAUSE, true, 0),
+            Ok(_) => {
+                (error_pause, found_work, empty_polls) = (ERROR_PAUSE, true, 0);
+                nothing_of = None;
+            }
             Err(error) => {
                 tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot claim work");
                 tokio::select! {
@@ -152,13 +174,20 @@ async fn claim(engine: &Arc<Engine>, running: &mut JoinSet<()>, room: Room) -> R
     Ok(claimed)
 }
 
+/// What ended a wait.
+#[derive(PartialEq, Eq)]
+enum Woken {
+    ByWork,
+    Otherwise,
+}
+
 /// Waits for room, for work (where that is asked for), for the end of the work, or until `longest` has passed.
 async fn wait(
     engine: &Engine,
     phase: &mut watch::Receiver<Phase>,
     added: Option<&mut watch::Receiver<u64>>,
     longest: Duration,
-) {
+) -> Woken {
     let work = async {
         if let Some(added) = added
             && added.changed().await.is_ok()
@@ -169,17 +198,17 @@ async fn wait(
         std::future::pending::<()>().await;
     };
     tokio::select! {
-        _ = phase.changed() => {}
-        () = work => {}
-        () = engine.freed.notified() => {}
-        () = tokio::time::sleep(longest) => {}
+        () = work => Woken::ByWork,
+        _ = phase.changed() => Woken::Otherwise,
+        () = engine.freed.notified() => Woken::Otherwise,
+        () = tokio::time::sleep(longest) => Woken::Otherwise,
     }
 }
 
-/// How long until something queued is due.
-async fn until_due(engine: &Engine) -> Duration {
+/// How long until something queued of these kinds is due.
+async fn until_due(engine: &Engine, kinds: &[TaskKind]) -> Duration {
     let longest = if engine.options.exit_when_idle { IDLE_POLL } else { POLL };
-    match engine.inner.deps.store.next_due(&engine.kinds).await {
+    match engine.inner.deps.store.next_due(kinds).await {
         Ok(Some(due)) => {
             let left = due.since(engine.inner.deps.clock.now());
             // What is due and was not given is held back by something else: a pause, a limit, its size.

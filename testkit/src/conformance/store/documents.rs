@@ -70,6 +70,9 @@ async fn newest_ingestion_wins_however_late_the_older_ends(bench: Bench<dyn Stor
     assert_eq!(shown.ingestions.len(), 2);
     let head = world.store.head(world.tenant, &id).await.unwrap().unwrap();
     assert!(head.transcription.unwrap().as_str().contains(&newer.subject.ingestion_id.to_string()));
+    let last = world.store.last_change().await.unwrap();
+    let changes = world.store.changes(0, 10).await.unwrap();
+    assert_eq!(changes.last().unwrap().seq, last, "whoever waits for the last change sees it come");
 }
 
 async fn failed_rerun_keeps_what_was_read(bench: Bench<dyn Store>) {

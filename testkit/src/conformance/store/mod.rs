@@ -1,4 +1,5 @@
 //! What every store must do. The cases are grouped by topic; the world they play in is in `world`.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step is a failed case")]
 
 mod batches;
 mod children;

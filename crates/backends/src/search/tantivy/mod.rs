@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::TextIndex;
 use docmill_core::ports::text_index::{IndexChange, IndexedDocument, TextHit, TextHits, TextQuery};
-use docmill_core::{Error, Result};
+use docmill_core::{Error, Result, crash};
 use tantivy::collector::{Count, TopDocs};
 use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
@@ -167,7 +167,10 @@ impl Inner {
         let committed = change(&writer, &self.fields).and_then(|()| {
             let mut commit = writer.prepare_commit()?;
             commit.set_payload(&watermark.to_string());
-            commit.commit()
+            crash::point("index.before_commit");
+            let stamp = commit.commit()?;
+            crash::point("index.after_commit");
+            Ok(stamp)
         });
         committed.map_err(|e| failure("write to", &self.dir, e))?;
         *slot = Some(writer);

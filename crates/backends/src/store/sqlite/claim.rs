@@ -8,11 +8,11 @@ use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, Epoch, TaskId, TenantId, WorkerId};
 use docmill_core::ports::store::ClaimSpec;
 use docmill_core::task::Lease;
-use docmill_core::{Result, crash};
-use rusqlite::{OptionalExtension as _, params};
+use docmill_core::{Error, Result, crash};
+use rusqlite::{OptionalExtension as _, Statement, params};
 
 use super::row::sql_error;
-use super::task;
+use super::task::{self, Subjects, lease_columns};
 use super::tx::Tx;
 
 /// A claim looks at so many tenants; the next claim goes on with those after them.
@@ -26,11 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(super) struct Turn(Mutex<Option<TenantId>>);
 
+/// A task that could be claimed: as it stands in the queue, and its place there.
 struct Candidate {
-    task: i64,
+    lease: Lease,
     order_key: i64,
     run_at: i64,
-    units: u32,
 }
 
 /// Claims up to `spec.max_tasks`, a task a tenant in turn.
@@ -45,9 +45,10 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
         .collect();
     // Enough of each tenant that the round below rarely runs dry before the claim is full.
     let share = (2 * spec.max_tasks).div_ceil(tenants.len().max(1)).min(spec.max_tasks);
+    let mut subjects = Subjects::default();
     let mut queues = Vec::with_capacity(tenants.len());
     for tenant in &tenants {
-        queues.push((*tenant, candidates(tx, *tenant, &kinds_left, share)?));
+        queues.push((*tenant, candidates(tx, *tenant, &kinds_left, share, &mut subjects)?));
     }
     let mut units_left = spec.units;
     let mut leases = Vec::new();
@@ -57,18 +58,17 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
             let Some((kind, candidate)) = queue.pop_front() else { continue };
             let Some(left) = kinds_left.get_mut(kind).filter(|k| k.1 > 0) else { continue };
             let oversized = spec.idle && leases.is_empty();
-            if candidate.units > units_left && !oversized {
+            if candidate.lease.units > units_left && !oversized {
                 if tx.now.0 - candidate.run_at > PATIENCE.as_millis() as i64 {
                     break 'rounds;
                 }
                 continue;
             }
-            if let Some(lease) = take(tx, TaskId(candidate.task), spec)? {
-                left.1 -= 1;
-                units_left = units_left.saturating_sub(lease.units);
-                leases.push(lease);
-                last_served = Some(*tenant);
-            }
+            let lease = take(tx, candidate.lease, spec)?;
+            left.1 -= 1;
+            units_left = units_left.saturating_sub(lease.units);
+            leases.push(lease);
+            last_served = Some(*tenant);
             if leases.len() >= spec.max_tasks {
                 break 'rounds;
             }
@@ -89,24 +89,28 @@ pub(super) fn paused_kinds(tx: &Tx<'_>) -> Result<Vec<String>> {
         .map_err(sql_error("look for paused kinds"))
 }
 
+/// A skip scan: one seek a tenant, however long its queue is.
+pub(super) const NEXT_TENANT: &str =
+    "SELECT tenant_id FROM task WHERE state = 'queued' AND tenant_id > ?1 ORDER BY tenant_id LIMIT 1";
+
+/// The next tenant that has queued tasks, after the id `from`. `statement` is [`NEXT_TENANT`].
+pub(super) fn next_tenant(statement: &mut Statement<'_>, from: &[u8]) -> Result<Option<TenantId>> {
+    statement
+        .query_row([from], |r| r.get::<_, [u8; 16]>(0))
+        .optional()
+        .map_err(sql_error("look for tenants"))?
+        .map(|id| TenantId::from_slice(&id))
+        .transpose()
+}
+
 /// Tenants that have queued tasks, beginning after the one that was served last.
 fn tenants(tx: &Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Vec<TenantId>> {
     if let Some(tenant) = spec.tenant_id {
         return Ok(vec![tenant]);
     }
     let start = *turn.0.lock().unwrap_or_else(PoisonError::into_inner);
-    // A skip scan: one seek a tenant, however long its queue is.
-    let mut after = tx.sql(
-        "SELECT tenant_id FROM task WHERE state = 'queued' AND tenant_id > ?1 ORDER BY tenant_id LIMIT 1",
-    )?;
-    let mut next = |from: &[u8]| -> Result<Option<TenantId>> {
-        after
-            .query_row([from], |r| r.get::<_, [u8; 16]>(0))
-            .optional()
-            .map_err(sql_error("look for tenants"))?
-            .map(|id| TenantId::from_slice(&id))
-            .transpose()
-    };
+    let mut after = tx.sql(NEXT_TENANT)?;
+    let mut next = |from: &[u8]| next_tenant(&mut after, from);
     let mut found = Vec::new();
     let mut from: Vec<u8> = start.map(|t| t.as_bytes().to_vec()).unwrap_or_default();
     let mut wrapped = start.is_none();
@@ -136,38 +140,59 @@ fn candidates(
     tenant: TenantId,
     kinds: &[(&str, usize)],
     share: usize,
+    subjects: &mut Subjects,
 ) -> Result<VecDeque<(usize, Candidate)>> {
     let mut all = Vec::new();
     for (place, (kind, max)) in kinds.iter().enumerate() {
         let limit = share.min(*max);
-        let mut statement = tx.sql(
-            "SELECT task_id, order_key, run_at, units FROM task
+        let mut statement = tx.sql(concat!(
+            "SELECT ",
+            lease_columns!(),
+            ", order_key, run_at FROM task
              WHERE state = 'queued' AND tenant_id = ?1 AND kind = ?2 AND run_at <= ?3
              ORDER BY order_key, task_id LIMIT ?4",
-        )?;
-        let rows = statement
-            .query_map(params![tenant.as_bytes(), kind, tx.now.0, limit as i64], |r| {
-                Ok(Candidate { task: r.get(0)?, order_key: r.get(1)?, run_at: r.get(2)?, units: r.get(3)? })
-            })
+        ))?;
+        let mut rows = statement
+            .query(params![tenant.as_bytes(), kind, tx.now.0, limit as i64])
             .map_err(sql_error("look for work"))?;
-        for row in rows {
-            all.push((place, row.map_err(sql_error("look for work"))?));
+        while let Some(row) = rows.next().map_err(sql_error("look for work"))? {
+            let lease = task::read_lease(tx, row, subjects)?;
+            let column = |name| row.get(name).map_err(sql_error("look for work"));
+            all.push((
+                place,
+                Candidate { lease, order_key: column("order_key")?, run_at: column("run_at")? },
+            ));
         }
     }
-    all.sort_by_key(|(_, c)| (c.order_key, c.task));
+    all.sort_by_key(|(_, c)| (c.order_key, c.lease.task_id));
     Ok(all.into())
 }
 
-fn take(tx: &mut Tx<'_>, task: TaskId, spec: &ClaimSpec) -> Result<Option<Lease>> {
-    let until = tx.now.plus(spec.lease);
-    // `lost` counts claims without a report: it is what stops a task that takes its worker down with it.
-    tx.sql(
-        "UPDATE task SET state = 'running', epoch = epoch + 1, owner = ?2, lease_until = ?3, lost = lost + 1
-         WHERE task_id = ?1 AND state = 'queued'",
-    )?
-    .execute(params![task.0, spec.worker_id.as_bytes(), until.0])
-    .map_err(sql_error("claim a task"))?;
-    task::lease(tx, task)
+/// Gives a queued task to the worker that asks. Nothing else writes in between, so it is still queued; and a
+/// plain UPDATE costs half of one that returns the row.
+fn take(tx: &Tx<'_>, mut lease: Lease, spec: &ClaimSpec) -> Result<Lease> {
+    lease.epoch = Epoch(lease.epoch.0 + 1);
+    // Claims without a report are counted: that is what stops a task that takes its worker down with it.
+    lease.attempts.lost += 1;
+    (lease.worker_id, lease.until) = (spec.worker_id, tx.now.plus(spec.lease));
+    let taken = tx
+        .sql(
+            "UPDATE task SET state = 'running', epoch = ?2, owner = ?3, lease_until = ?4, lost = ?5
+             WHERE task_id = ?1 AND state = 'queued'",
+        )?
+        .execute(params![
+            lease.task_id.0,
+            lease.epoch.0,
+            spec.worker_id.as_bytes(),
+            lease.until.0,
+            lease.attempts.lost
+        ])
+        .map_err(sql_error("claim a task"))?;
+    if taken == 1 {
+        Ok(lease)
+    } else {
+        Err(Error::bug(format!("task {} left the queue by itself", lease.task_id)))
+    }
 }
 
 /// JOB_STARTED, once a batch.

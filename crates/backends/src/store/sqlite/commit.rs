@@ -75,7 +75,7 @@ fn accept_done(tx: &mut Tx<'_>, commit: &Commit, row: &TaskRow, done: &Done) -> 
     };
     crash::point("store.commit.next");
     set_done(tx, commit, row, next.as_ref().map(|n| n.0))?;
-    part_ended(tx, row)?;
+    part_ended(tx, row);
     if let Some(end) = &done.end {
         finish::end(tx, belongs.ingestion_id, end)?;
     }
@@ -174,7 +174,11 @@ fn store_artifacts(tx: &Tx<'_>, belongs: &Belongs, done: &Done) -> Result<()> {
     Ok(())
 }
 
-fn note_facts(tx: &Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit) -> Result<()> {
+fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit) -> Result<()> {
+    let first = tx.first_progress(belongs.ingestion_id);
+    if !first && *facts == Facts::default() {
+        return Ok(());
+    }
     let now = tx.now;
     tx.sql(
         "UPDATE ingestion SET media_type = coalesce(?2, media_type), page_count = coalesce(?3, page_count),
@@ -200,23 +204,11 @@ fn note_facts(tx: &Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit) ->
     Ok(())
 }
 
-/// If this task is a part, its join comes one step nearer; the last part queues it.
-fn part_ended(tx: &mut Tx<'_>, row: &TaskRow) -> Result<()> {
-    let Some(join) = row.join_id else { return Ok(()) };
-    let open: i64 = tx
-        .sql("UPDATE task SET open_parts = open_parts - 1 WHERE task_id = ?1 RETURNING open_parts")?
-        .query_row([join], |r| r.get(0))
-        .map_err(sql_error("count parts"))?;
-    if open > 0 {
-        return Ok(());
+/// If this task is a part, its join comes one step nearer.
+fn part_ended(tx: &mut Tx<'_>, row: &TaskRow) {
+    if let Some(join) = row.join_id {
+        tx.part_ended(join);
     }
-    let state = task::queued_or_held(tx, row.belongs.batch_id)?;
-    let queued = tx
-        .sql("UPDATE task SET state = ?2, run_at = ?3, order_key = ?4 WHERE task_id = ?1 AND state = 'waiting'")?
-        .execute(params![join, state.name(), tx.now.0, order_key(tx.now, row.belongs.priority)])
-        .map_err(sql_error("queue a join"))?;
-    tx.aftermath.work |= queued > 0;
-    Ok(())
 }
 
 /// When and where a task is tried again.
@@ -281,7 +273,7 @@ pub(super) fn bury(
     .execute(params![task_id.0, state.name(), charge, to_json(error)?, tx.now.0])
     .map_err(sql_error("bury a task"))?;
     note_failure(tx, task_id, epoch, row, error, charge, "dead")?;
-    part_ended(tx, row)?;
+    part_ended(tx, row);
     if let Some(batch) = row.belongs.batch_id {
         tx.batch(row.belongs.tenant_id, batch).dead += 1;
     }

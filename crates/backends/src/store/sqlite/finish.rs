@@ -40,17 +40,22 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
     };
     let mut change = 0;
     if let Some(document) = document {
-        change = tx.next_change()?;
+        let number = tx.next_change()?;
         // A newer run that found nothing keeps what an older one has read: a document never gets worse.
-        tx.sql(
+        let newest = tx
+            .sql(
             "UPDATE document SET current_generation = ?2, current_ingestion_id = ?3, needs_review = i.needs_review,
                media_type = coalesce(i.media_type, document.media_type), title = coalesce(i.title, document.title),
                transcription_key = coalesce(i.transcription_key, document.transcription_key), change_seq = ?4
              FROM ingestion i
              WHERE document.document_id = ?1 AND i.ingestion_id = ?3 AND document.current_generation <= ?2",
         )?
-        .execute(params![document.as_bytes(), generation, ingestion.as_bytes(), change])
+        .execute(params![document.as_bytes(), generation, ingestion.as_bytes(), number])
         .map_err(sql_error("update a document"))?;
+        if newest > 0 {
+            tx.take_change(number);
+            change = number;
+        }
     }
     if let Some(batch) = batch {
         let totals = tx.batch(tenant, batch);

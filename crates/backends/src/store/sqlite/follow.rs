@@ -8,6 +8,7 @@ use docmill_core::ports::store::{ChangedDocument, StepRecord};
 use docmill_core::task::TaskKind;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::claim;
 use super::row::{Columns, sql_error};
 
 pub(super) fn changes(conn: &Connection, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
@@ -86,22 +87,44 @@ pub(super) fn artifacts(conn: &Connection, ingestion: IngestionId, prefix: &str)
 }
 
 /// When the next task of these kinds is due.
-pub(super) fn next_due(conn: &Connection, kinds: &[TaskKind]) -> Result<Option<Timestamp>> {
-    let mut earliest = None;
-    for kind in kinds {
-        let due: Option<i64> = conn
-            .prepare_cached(
-                "SELECT min(run_at) FROM task WHERE state = 'queued' AND kind = ?1
-                   AND kind NOT IN (SELECT kind FROM paused_kind)",
-            )
-            .and_then(|mut s| s.query_row([kind.as_str()], |r| r.get(0)))
-            .map_err(sql_error("look for work"))?;
-        earliest = match (earliest, due) {
-            (Some(a), Some(b)) => Some(std::cmp::min::<i64>(a, b)),
-            (a, b) => a.or(b),
-        };
+pub(super) fn next_due(conn: &Connection, kinds: &[TaskKind], now: Timestamp) -> Result<Option<Timestamp>> {
+    let mut tenants = conn.prepare_cached(claim::NEXT_TENANT).map_err(sql_error("look for work"))?;
+    let mut earliest: Option<i64> = None;
+    let mut from = Vec::new();
+    while let Some(tenant) = claim::next_tenant(&mut tenants, &from)? {
+        from = tenant.as_bytes().to_vec();
+        for kind in kinds {
+            let due = due_of(conn, tenant, kind, now)?;
+            earliest = [earliest, due].into_iter().flatten().min();
+            if earliest.is_some_and(|at| at <= now.0) {
+                return Ok(earliest.map(Timestamp));
+            }
+        }
     }
     Ok(earliest.map(Timestamp))
+}
+
+/// Most of a long queue is due, so the first question ends at the first row; only a queue of nothing but later
+/// tasks is looked through.
+fn due_of(conn: &Connection, tenant: TenantId, kind: &TaskKind, now: Timestamp) -> Result<Option<i64>> {
+    let ask = |sql: &str| -> Result<Option<i64>> {
+        conn.prepare_cached(sql)
+            .and_then(|mut s| {
+                s.query_row(params![tenant.as_bytes(), kind.as_str(), now.0], |r| r.get::<_, Option<i64>>(0))
+                    .optional()
+            })
+            .map(Option::flatten)
+            .map_err(sql_error("look for work"))
+    };
+    let due = ask(
+        "SELECT run_at FROM task WHERE state = 'queued' AND tenant_id = ?1 AND kind = ?2 AND run_at <= ?3
+        AND kind NOT IN (SELECT kind FROM paused_kind) LIMIT 1",
+    )?;
+    if due.is_some() {
+        return Ok(due);
+    }
+    ask("SELECT min(run_at) FROM task WHERE state = 'queued' AND tenant_id = ?1 AND kind = ?2 AND run_at > ?3
+        AND kind NOT IN (SELECT kind FROM paused_kind)")
 }
 
 pub(super) fn open_tasks(conn: &Connection) -> Result<u64> {

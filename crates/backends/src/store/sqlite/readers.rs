@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docmill_core::{Error, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
@@ -83,6 +84,7 @@ fn open(path: &Path) -> Result<Connection> {
     let conn = Connection::open_with_flags(path, flags).map_err(sql_error("open a reader"))?;
     // A reader may meet the writer's checkpoint; waiting a moment is right, failing is not.
     conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(sql_error("open a reader"))?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(sql_error("open a reader"))?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
 }

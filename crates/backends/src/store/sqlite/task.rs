@@ -1,12 +1,14 @@
 //! Task rows: putting them in and reading them back as leases.
 
+use std::collections::HashMap;
+
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, BlobKey, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId};
 use docmill_core::ingestion::{IngestionEnd, IngestionStatus, Stage};
 use docmill_core::problem::ResultCode;
 use docmill_core::state::TaskState;
 use docmill_core::task::{Attempts, Lease, NewTask, Size, Subject, SubjectDocument, TaskKind, order_key};
-use docmill_core::{Result, crash};
+use docmill_core::{Error, Result, crash};
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::finish;
@@ -51,8 +53,8 @@ pub(super) fn insert(tx: &mut Tx<'_>, belongs: &Belongs, new: &NewTask, begin: B
     let id = tx
         .sql(
             "INSERT INTO task (tenant_id, ingestion_id, batch_id, kind, stage, state, size, units, priority, run_at,
-               order_key, epoch, owner, lease_until, lost, payload, join_id, open_parts, queued_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?12, ?15, ?16, ?17, ?10)",
+               order_key, epoch, owner, lease_until, lost, payload, join_id, open_parts, queued_at, document_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?12, ?15, ?16, ?17, ?10, ?18)",
         )?
         .insert(params![
             belongs.tenant_id.as_bytes(),
@@ -72,6 +74,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, belongs: &Belongs, new: &NewTask, begin: B
             new.payload,
             join,
             parts,
+            belongs.document_id.as_ref().map(DocumentId::as_bytes),
         ])
         .map_err(sql_error("queue a task"))?;
     crash::point("store.receive.task");
@@ -103,45 +106,78 @@ pub(super) fn queued_or_held(tx: &mut Tx<'_>, batch: Option<BatchId>) -> Result<
     Ok(if paused == Some(true) { TaskState::Held } else { TaskState::Queued })
 }
 
-const LEASE_COLUMNS: &str =
-    "t.task_id, t.epoch, t.owner, t.lease_until, t.kind, t.stage, t.size, t.units, t.priority,
-    t.attempt, t.size_attempt, t.lost, t.payload, t.queued_at, t.tenant_id, t.batch_id, t.ingestion_id,
-    i.name, i.depth, i.media_type, i.duplicate, i.document_id, d.content_hash, d.blob_key, d.bytes
-  FROM task t JOIN ingestion i ON i.ingestion_id = t.ingestion_id
-  LEFT JOIN document d ON d.document_id = i.document_id";
+/// What a lease is read from, in the order of [`read_lease`].
+macro_rules! lease_columns {
+    () => {
+        "task_id, epoch, owner, lease_until, kind, stage, size, units, priority, attempt, size_attempt, lost, payload,
+         queued_at, ingestion_id"
+    };
+}
+
+pub(super) use lease_columns;
+
+/// The owner of a task that is not leased.
+const NOBODY: WorkerId = WorkerId(uuid::Uuid::nil());
+
+/// What tasks are about, remembered while many of one ingestion are claimed together.
+#[derive(Default)]
+pub(super) struct Subjects(HashMap<IngestionId, Subject>);
 
 /// The lease on a running task, with all that its handler needs.
-pub(super) fn lease(conn: &Tx<'_>, task: TaskId) -> Result<Option<Lease>> {
+pub(super) fn lease(tx: &Tx<'_>, task: TaskId) -> Result<Option<Lease>> {
     let mut statement =
-        conn.sql(&format!("SELECT {LEASE_COLUMNS} WHERE t.task_id = ?1 AND t.state = 'running'"))?;
+        tx.sql(concat!("SELECT ", lease_columns!(), " FROM task WHERE task_id = ?1 AND state = 'running'"))?;
     let mut rows = statement.query([task.0]).map_err(sql_error("load a task"))?;
     match rows.next().map_err(sql_error("load a task"))? {
-        Some(row) => read_lease(row).map(Some),
+        Some(row) => read_lease(tx, row, &mut Subjects::default()).map(Some),
         None => Ok(None),
     }
 }
 
-fn read_lease(row: &Row<'_>) -> Result<Lease> {
+/// Reads a row of `lease_columns`.
+pub(super) fn read_lease(tx: &Tx<'_>, row: &Row<'_>, subjects: &mut Subjects) -> Result<Lease> {
     let mut c = Columns::new(row);
-    let task_id = TaskId(c.get()?);
-    let epoch = Epoch(c.get()?);
-    let worker_id = c.worker()?;
-    let until = c.time()?;
-    let kind = c.word(|k| Some(TaskKind::stored(k)))?;
-    let stage = c.word(Stage::from_name)?;
-    let size = c.word(Size::from_name)?;
-    let units = c.get()?;
-    let priority = c.get()?;
-    let attempts = Attempts { total: c.get()?, in_size: c.get()?, lost: c.get()? };
-    let payload = c.get()?;
-    let queued_at = c.time()?;
-    let tenant_id = c.tenant()?;
-    let batch_id = c.batch_opt()?;
-    let ingestion_id = c.ingestion()?;
-    let name = c.get()?;
-    let depth = c.get()?;
-    let media_type = c.get()?;
-    let duplicate = c.flag()?;
+    Ok(Lease {
+        task_id: TaskId(c.get()?),
+        epoch: Epoch(c.get()?),
+        worker_id: c.worker_opt()?.unwrap_or(NOBODY),
+        until: c.time_opt()?.unwrap_or_default(),
+        kind: c.word(|k| Some(TaskKind::stored(k)))?,
+        stage: c.word(Stage::from_name)?,
+        size: c.word(Size::from_name)?,
+        units: c.get()?,
+        priority: c.get()?,
+        attempts: Attempts { total: c.get()?, in_size: c.get()?, lost: c.get()? },
+        payload: c.get()?,
+        queued_at: c.time()?,
+        subject: subjects.find(tx, c.ingestion()?)?,
+    })
+}
+
+impl Subjects {
+    fn find(&mut self, tx: &Tx<'_>, ingestion: IngestionId) -> Result<Subject> {
+        if let Some(subject) = self.0.get(&ingestion) {
+            return Ok(subject.clone());
+        }
+        let subject = subject(tx, ingestion)?;
+        self.0.insert(ingestion, subject.clone());
+        Ok(subject)
+    }
+}
+
+fn subject(tx: &Tx<'_>, ingestion_id: IngestionId) -> Result<Subject> {
+    let mut statement = tx.sql(
+        "SELECT i.tenant_id, i.batch_id, i.name, i.depth, i.media_type, i.duplicate, i.document_id, d.content_hash,
+           d.blob_key, d.bytes
+         FROM ingestion i LEFT JOIN document d ON d.document_id = i.document_id WHERE i.ingestion_id = ?1",
+    )?;
+    let mut rows = statement.query([ingestion_id.as_bytes()]).map_err(sql_error("load an ingestion"))?;
+    let Some(row) = rows.next().map_err(sql_error("load an ingestion"))? else {
+        return Err(Error::bug(format!("a task names ingestion {ingestion_id}, which is not there")));
+    };
+    let mut c = Columns::new(row);
+    let (tenant_id, batch_id, name) = (c.tenant()?, c.batch_opt()?, c.get()?);
+    let (depth, media_type, duplicate) = (c.get()?, c.get()?, c.flag()?);
     let document = match c.document_opt()? {
         Some(document_id) => Some(SubjectDocument {
             document_id,
@@ -151,22 +187,7 @@ fn read_lease(row: &Row<'_>) -> Result<Lease> {
         }),
         None => None,
     };
-    let subject = Subject { tenant_id, batch_id, ingestion_id, document, name, depth, media_type, duplicate };
-    Ok(Lease {
-        task_id,
-        epoch,
-        worker_id,
-        until,
-        kind,
-        stage,
-        size,
-        units,
-        priority,
-        attempts,
-        payload,
-        queued_at,
-        subject,
-    })
+    Ok(Subject { tenant_id, batch_id, ingestion_id, document, name, depth, media_type, duplicate })
 }
 
 /// A task as the writing verbs need it.
@@ -187,9 +208,8 @@ pub(super) struct TaskRow {
 /// Loads a task; `None` if there is none of that number.
 pub(super) fn load(tx: &Tx<'_>, task: TaskId) -> Result<Option<TaskRow>> {
     let mut statement = tx.sql(
-        "SELECT t.state, t.epoch, t.owner, t.reported_epoch, t.next_task_id, t.kind, t.size, t.attempt,
-               t.size_attempt, t.join_id, t.tenant_id, t.ingestion_id, i.document_id, t.batch_id, t.priority
-             FROM task t JOIN ingestion i ON i.ingestion_id = t.ingestion_id WHERE t.task_id = ?1",
+        "SELECT state, epoch, owner, reported_epoch, next_task_id, kind, size, attempt, size_attempt, join_id, tenant_id,
+           ingestion_id, document_id, batch_id, priority FROM task WHERE task_id = ?1",
     )?;
     let mut rows = statement.query([task.0]).map_err(sql_error("load a task"))?;
     let Some(row) = rows.next().map_err(sql_error("load a task"))? else { return Ok(None) };
@@ -242,4 +262,23 @@ pub(super) fn cancel_open(tx: &mut Tx<'_>, ingestion: IngestionId) -> Result<usi
     };
     finish::end(tx, ingestion, &end)?;
     Ok(stopped)
+}
+
+/// Brings a join nearer by so many parts; the last one queues it.
+pub(super) fn parts_ended(tx: &mut Tx<'_>, join: TaskId, ended: i64) -> Result<()> {
+    let open: i64 = tx
+        .sql("UPDATE task SET open_parts = open_parts - ?2 WHERE task_id = ?1 RETURNING open_parts")?
+        .query_row(params![join.0, ended], |r| r.get(0))
+        .map_err(sql_error("count parts"))?;
+    if open > 0 {
+        return Ok(());
+    }
+    let Some(row) = load(tx, join)? else { return Ok(()) };
+    let state = queued_or_held(tx, row.belongs.batch_id)?;
+    let queued = tx
+        .sql("UPDATE task SET state = ?2, run_at = ?3, order_key = ?4 WHERE task_id = ?1 AND state = 'waiting'")?
+        .execute(params![join.0, state.name(), tx.now.0, order_key(tx.now, row.belongs.priority)])
+        .map_err(sql_error("queue a join"))?;
+    tx.aftermath.work |= queued > 0;
+    Ok(())
 }

@@ -1,17 +1,18 @@
 //! One write transaction and what it gathers: events, batch totals, change numbers. They are written once
 //! at the end, however many verbs took part, which is what makes bookkeeping cheap.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use docmill_core::batch::BatchState;
 use docmill_core::clock::{IdGen, Timestamp};
 use docmill_core::event::{EventBody, EventType};
-use docmill_core::id::{BatchId, TenantId};
+use docmill_core::id::{BatchId, IngestionId, TaskId, TenantId};
 use docmill_core::ingestion::IngestionStatus;
 use docmill_core::{Error, Result, crash};
 use rusqlite::{CachedStatement, Connection, params};
 
 use super::row::{json, sql_error};
+use super::task;
 
 /// Changes to the totals of one batch.
 #[derive(Debug, Default)]
@@ -61,7 +62,12 @@ pub(super) struct Tx<'c> {
     events: BTreeMap<TenantId, Vec<EventBody>>,
     batches: HashMap<BatchId, (TenantId, BatchDelta)>,
     change_seq: Option<i64>,
+    change_taken: bool,
     paused: Option<bool>,
+    /// Joins and how many of their parts have ended.
+    parts_ended: BTreeMap<i64, i64>,
+    /// Ingestions whose progress has been noted.
+    progressed: HashSet<IngestionId>,
 }
 
 impl<'c> Tx<'c> {
@@ -74,7 +80,10 @@ impl<'c> Tx<'c> {
             events: BTreeMap::new(),
             batches: HashMap::new(),
             change_seq: None,
+            change_taken: false,
             paused: None,
+            parts_ended: BTreeMap::new(),
+            progressed: HashSet::new(),
         }
     }
 
@@ -99,7 +108,8 @@ impl<'c> Tx<'c> {
         &mut self.batches.entry(batch).or_insert_with(|| (tenant, BatchDelta::default())).1
     }
 
-    /// The next number of the change log.
+    /// The next number of the change log. It is given out once somebody [takes](Self::take_change) it: a number
+    /// that no document carries would be waited for in vain.
     pub(super) fn next_change(&mut self) -> Result<i64> {
         let last = match self.change_seq {
             Some(last) => last,
@@ -108,9 +118,15 @@ impl<'c> Tx<'c> {
                 .query_row([], |r| r.get(0))
                 .map_err(sql_error("read the change number"))?,
         };
-        self.change_seq = Some(last + 1);
-        self.aftermath.changed = true;
+        self.change_seq = Some(last);
         Ok(last + 1)
+    }
+
+    /// A document carries this number now.
+    pub(super) fn take_change(&mut self, number: i64) {
+        self.change_seq = Some(number);
+        self.change_taken = true;
+        self.aftermath.changed = true;
     }
 
     /// Whether any batch is paused; asked once a transaction, because it is nearly always no.
@@ -131,13 +147,27 @@ impl<'c> Tx<'c> {
         self.paused = None;
     }
 
+    /// A part of this join has ended.
+    pub(super) fn part_ended(&mut self, join: i64) {
+        *self.parts_ended.entry(join).or_default() += 1;
+    }
+
+    /// Whether the progress of this ingestion is still to be noted in this transaction. All its notes would
+    /// carry the same time.
+    pub(super) fn first_progress(&mut self, ingestion: IngestionId) -> bool {
+        self.progressed.insert(ingestion)
+    }
+
     /// Writes everything that was gathered. The caller commits.
     pub(super) fn finish(mut self) -> Result<Aftermath> {
+        for (join, ended) in std::mem::take(&mut self.parts_ended) {
+            task::parts_ended(&mut self, TaskId(join), ended)?;
+        }
         let batches = std::mem::take(&mut self.batches);
         for (batch, (tenant, delta)) in batches {
             self.apply_batch(tenant, batch, &delta)?;
         }
-        if let Some(last) = self.change_seq {
+        if let Some(last) = self.change_seq.filter(|_| self.change_taken) {
             self.sql("UPDATE counter SET value = ?1 WHERE name = 'change_seq'")?
                 .execute([last])
                 .map_err(sql_error("store the change number"))?;

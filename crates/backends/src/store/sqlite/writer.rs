@@ -28,12 +28,24 @@ pub(super) enum Lane {
     Usual,
 }
 
+/// Whether an answer must survive a power cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Durable {
+    /// Receipts, results, everything a person did.
+    Yes,
+    /// Claims and renewals: a machine that loses its power loses its workers too, and what they had claimed is
+    /// simply queued still. A killed process loses neither.
+    No,
+}
+
 trait Job: Send {
+    fn durable(&self) -> Durable;
     fn run(&mut self, tx: &mut Tx<'_>) -> Result<()>;
     fn reply(self: Box<Self>, outcome: Result<()>);
 }
 
 struct Typed<F, T> {
+    durable: Durable,
     work: F,
     answer: Option<T>,
     reply: oneshot::Sender<Result<T>>,
@@ -44,6 +56,10 @@ where
     F: FnMut(&mut Tx<'_>) -> Result<T> + Send,
     T: Send,
 {
+    fn durable(&self) -> Durable {
+        self.durable
+    }
+
     fn run(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         self.answer = None;
         self.answer = Some((self.work)(tx)?);
@@ -106,8 +122,25 @@ impl Writer {
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
+        self.queue(lane, Durable::Yes, work).await
+    }
+
+    /// The same for what need not survive a power cut.
+    pub(super) async fn write_lightly<T, F>(&self, lane: Lane, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    {
+        self.queue(lane, Durable::No, work).await
+    }
+
+    async fn queue<T, F>(&self, lane: Lane, durable: Durable, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
-        let job: Box<dyn Job> = Box::new(Typed { work, answer: None, reply });
+        let job: Box<dyn Job> = Box::new(Typed { durable, work, answer: None, reply });
         {
             let mut lanes = self.shared.lock();
             if lanes.closed {
@@ -137,11 +170,13 @@ impl Drop for Writer {
 
 fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, after: &dyn Fn(Aftermath)) {
     loop {
-        let first = {
+        let (first, durable) = {
             let mut lanes = shared.lock();
             loop {
-                if let Some(job) = next(&mut lanes) {
-                    break job;
+                if let Some(job) = next(&mut lanes, Durable::Yes) {
+                    // One durable write among those that wait makes the whole group so.
+                    let all_light = job.durable() == Durable::No && !lanes.any_durable();
+                    break (job, if all_light { Durable::No } else { Durable::Yes });
                 }
                 if lanes.closed {
                     return;
@@ -150,7 +185,7 @@ fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, a
             }
         };
         let mut group = Vec::new();
-        match commit_group(conn, shared, clock, ids, first, &mut group) {
+        match commit_group(conn, shared, clock, ids, durable, first, &mut group) {
             Ok(aftermath) => {
                 crash::point("store.group.before_reply");
                 after(aftermath);
@@ -176,8 +211,17 @@ fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, a
     }
 }
 
-fn next(lanes: &mut Lanes) -> Option<Box<dyn Job>> {
-    lanes.urgent.pop_front().or_else(|| lanes.usual.pop_front())
+/// The next job that may join a group of this durability: a light group takes only light ones.
+fn next(lanes: &mut Lanes, group: Durable) -> Option<Box<dyn Job>> {
+    let fits = |job: &mut Box<dyn Job>| group == Durable::Yes || job.durable() == Durable::No;
+    let lane = if lanes.urgent.is_empty() { &mut lanes.usual } else { &mut lanes.urgent };
+    lane.pop_front_if(fits)
+}
+
+impl Lanes {
+    fn any_durable(&self) -> bool {
+        self.urgent.iter().chain(&self.usual).any(|job| job.durable() == Durable::Yes)
+    }
 }
 
 /// Runs `first` and whatever else waits, in one transaction. `group` holds the jobs afterwards in any case.
@@ -186,18 +230,19 @@ fn commit_group(
     shared: &Shared,
     clock: &dyn Clock,
     ids: &dyn IdGen,
+    durable: Durable,
     first: Box<dyn Job>,
     group: &mut Vec<Box<dyn Job>>,
 ) -> Result<Aftermath> {
     let begun = clock.monotonic();
     let mut pending = Some(first);
-    in_transaction(conn, clock, ids, |tx| {
+    in_transaction(conn, clock, ids, durable, |tx| {
         while let Some(mut job) = pending.take() {
             let outcome = job.run(tx);
             group.push(job);
             outcome?;
             if clock.monotonic().saturating_sub(begun) < MAX_TRANSACTION {
-                pending = next(&mut shared.lock());
+                pending = next(&mut shared.lock(), durable);
             }
         }
         Ok(())
@@ -206,15 +251,20 @@ fn commit_group(
 }
 
 fn commit_one(conn: &Connection, clock: &dyn Clock, ids: &dyn IdGen, job: &mut dyn Job) -> Result<Aftermath> {
-    in_transaction(conn, clock, ids, |tx| job.run(tx))
+    in_transaction(conn, clock, ids, Durable::Yes, |tx| job.run(tx))
 }
 
 fn in_transaction(
     conn: &Connection,
     clock: &dyn Clock,
     ids: &dyn IdGen,
+    durable: Durable,
     work: impl FnOnce(&mut Tx<'_>) -> Result<()>,
 ) -> Result<Aftermath> {
+    // The next durable commit also makes durable what lighter ones wrote before it.
+    let level =
+        if durable == Durable::Yes { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
+    conn.execute_batch(level).map_err(sql_error("choose how to commit"))?;
     conn.prepare_cached("BEGIN IMMEDIATE")
         .and_then(|mut s| s.execute([]))
         .map_err(sql_error("begin a transaction"))?;

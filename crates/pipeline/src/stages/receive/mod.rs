@@ -14,7 +14,7 @@ use docmill_core::error::ErrorNote;
 use docmill_core::id::{BatchId, ContentHash, IngestionId, TenantId};
 use docmill_core::ingestion::{IngestionEnd, Origin};
 use docmill_core::ports::store::{Arrival, Receipt, Received};
-use docmill_core::{Error, Result, crash};
+use docmill_core::{Error, ErrorKind, Result, crash};
 use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::sync::mpsc;
 
@@ -91,7 +91,11 @@ pub(crate) async fn receive(
     let mut proposed = Vec::new();
     for (index, (head, refused)) in heads.into_iter().enumerate() {
         let arrival = if let Some(error) = refused {
-            Arrival::Refused(IngestionEnd::failed(error))
+            // A socket or a pipe is no document and never becomes one: it is left out, not failed.
+            Arrival::Refused(match error.kind {
+                ErrorKind::UnsupportedFormat => IngestionEnd::skipped(error),
+                _ => IngestionEnd::failed(error),
+            })
         } else {
             let place = settled.next().ok_or_else(|| Error::bug("an offer lost its content"))?;
             proposed.push((index, place.clone()));

@@ -1,0 +1,72 @@
+//! The committed dump is what the migrations make, and the database itself insists on what it must.
+
+use std::sync::Arc;
+
+use docmill_backends::store::sqlite::{SCHEMA_VERSION, SqliteStore, schema_dump};
+use docmill_core::ErrorKind;
+use docmill_core::clock::{SystemClock, SystemIds};
+
+#[test]
+fn schema_dump_equals_the_migrations() {
+    let committed = include_str!("../../../migrations/sqlite/schema.sql");
+    let made = schema_dump().unwrap();
+    if made != committed {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite/schema.sql");
+        panic!("migrations/sqlite/schema.sql is not what the migrations make; write this to {path}:\n{made}");
+    }
+}
+
+fn open(path: &std::path::Path) -> docmill_core::Result<SqliteStore> {
+    SqliteStore::open(path, Arc::new(SystemClock::new()), Arc::new(SystemIds))
+}
+
+#[test]
+fn ingestion_needs_exactly_one_of_source_and_uploader() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("docmill.db");
+    drop(open(&path).unwrap());
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.execute_batch(
+        "PRAGMA foreign_keys = OFF; INSERT INTO tenant (tenant_id, name, created_at) VALUES (x'01', 't', 0);",
+    )
+    .unwrap();
+    let insert = |source: &str, uploader: &str| {
+        conn.execute(
+            &format!(
+                "INSERT INTO ingestion (ingestion_id, tenant_id, source_id, uploader, source_metadata, origin,
+                   receipt_key, name, depth, generation, priority, duplicate, status, created_at, progress_at)
+                 VALUES (randomblob(16), x'01', {source}, {uploader}, '{{}}', '', randomblob(16), '', 0, 1, 50, 0,
+                   'in_progress', 0, 0)"
+            ),
+            [],
+        )
+    };
+    assert!(insert("NULL", "'anna'").is_ok());
+    assert!(insert("x'02'", "NULL").is_ok());
+    for (source, uploader) in [("NULL", "NULL"), ("x'02'", "'anna'")] {
+        let error = insert(source, uploader).unwrap_err().to_string();
+        assert!(error.contains("CHECK"), "{error}");
+    }
+}
+
+#[test]
+fn database_of_a_newer_version_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("docmill.db");
+    drop(open(&path).unwrap());
+    let newer = SCHEMA_VERSION + 1;
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", newer).unwrap();
+    let error = open(&path).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.message().contains(&newer.to_string()), "{error}");
+}
+
+#[test]
+fn durable_settings_hold_on_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("docmill.db");
+    let _store = open(&path).unwrap();
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    let mode: String = conn.query_row("PRAGMA journal_mode", [], |r| r.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}

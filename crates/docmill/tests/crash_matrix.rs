@@ -1,0 +1,133 @@
+//! Kills the real process with SIGKILL at every named point, starts it again, and asserts that nothing is lost
+//! and nothing happened twice: what is there afterwards equals what an undisturbed run leaves.
+
+mod support;
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitCode, Stdio};
+
+use docmill_core::crash::POINTS;
+use libtest_mimic::{Arguments, Trial};
+use support::aftermath::{Aftermath, aftermath, processes_of};
+use support::{Mill, archive};
+
+/// Points that an ordinary ingest does not pass, and the command that does.
+const SPECIAL: &[(&str, Special)] = &[
+    ("shutdown.before_release", Special::Shutdown),
+    ("shutdown.after_release", Special::Shutdown),
+    ("engine.before_renew", Special::SlowLease),
+    ("engine.after_renew", Special::SlowLease),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Special {
+    /// The engine is told to end.
+    Shutdown,
+    /// Leases are so short that they are renewed within the run.
+    SlowLease,
+}
+
+/// Texts, a duplicate, an empty file, an unknown type, and ZIPs inside ZIPs.
+fn fill(mill: &Mill) {
+    for n in 0..12 {
+        mill.write(format!("{n}.txt"), format!("document number {n} speaks of harbours and lighthouses"));
+    }
+    mill.write("copy-of-3.txt", "document number 3 speaks of harbours and lighthouses");
+    mill.write("empty.txt", "");
+    mill.write("unknown.bin", [0_u8, 159, 146, 150, 255, 0, 1, 2].repeat(10));
+    let members: Vec<_> =
+        (0..70).map(|n| (format!("m/{n}.txt"), format!("member {n} of the inner box"))).collect();
+    let inner = archive(members.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
+    let outer =
+        archive([("inner.zip", inner.as_slice()), ("note.txt", b"a note beside the inner box".as_slice())]);
+    mill.write("box.zip", outer);
+}
+
+fn ingest(mill: &Mill, crash_at: Option<&str>, special: Option<Special>) -> Option<i32> {
+    let mut command = mill.command(&["ingest", "--batch", "pile", "in"]);
+    if let Some(point) = crash_at {
+        command.env("DOCMILL_CRASH_AT", point);
+    }
+    if special == Some(Special::SlowLease) {
+        command.env("DOCMILL_ENGINE_RENEW_EVERY", "1ms");
+    }
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    match status.signal() {
+        Some(9) => None,
+        signal => {
+            assert_eq!(signal, None);
+            status.code()
+        }
+    }
+}
+
+/// An ingest that is told to end in the middle, so that it hands work back.
+fn interrupted(mill: &Mill, point: &str) -> bool {
+    let mut command = mill.command(&["ingest", "--batch", "pile", "in"]);
+    command.env("DOCMILL_CRASH_AT", point).env("DOCMILL_ENGINE_SHUTDOWN_GRACE", "1ms");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let database = mill.data().join("docmill.db");
+    // As soon as work is under way.
+    while child.try_wait().unwrap().is_none() {
+        let busy =
+            rusqlite::Connection::open_with_flags(&database, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+                .and_then(|c| {
+                    c.query_row("SELECT count(*) FROM task WHERE state = 'running'", [], |r| {
+                        r.get::<_, i64>(0)
+                    })
+                });
+        if busy.is_ok_and(|n| n > 0) {
+            break;
+        }
+    }
+    if child.try_wait().unwrap().is_none() {
+        support::signal(&child, rustix::process::Signal::TERM);
+    }
+    child.wait().unwrap().signal() == Some(9)
+}
+
+/// Points beyond their first hit, where a later one means something else.
+const LATER: &[&str] = &[
+    "store.children.row:40",
+    "store.group.before_commit:6",
+    "engine.after_commit:20",
+    "unpack.after_chunk:2",
+    "receive.after_blob:5",
+    "index.after_commit:2",
+];
+
+fn undisturbed() -> Aftermath {
+    let mill = Mill::new();
+    fill(&mill);
+    assert_eq!(ingest(&mill, None, None), Some(0));
+    aftermath(&mill)
+}
+
+fn survives(point: &str) {
+    let mill = Mill::new();
+    fill(&mill);
+    let special = SPECIAL.iter().find(|(name, _)| *name == point).map(|(_, special)| *special);
+    let killed = match special {
+        Some(Special::Shutdown) => interrupted(&mill, point),
+        _ => ingest(&mill, Some(point), special).is_none(),
+    };
+    assert!(killed, "the process was not killed there");
+    assert_eq!(processes_of(&mill), 0, "I9: a process is left behind");
+    assert_eq!(ingest(&mill, None, None), Some(0), "the second run ends well");
+    aftermath(&mill).assert_equal(&undisturbed());
+}
+
+fn main() -> ExitCode {
+    assert!(POINTS.len() >= 40);
+    let trials = POINTS
+        .iter()
+        .chain(LATER)
+        .map(|point| {
+            Trial::test(format!("kill_at::{point}"), move || {
+                survives(point);
+                Ok(())
+            })
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

@@ -1,0 +1,234 @@
+CREATE TABLE artifact (
+  ingestion_id BLOB    NOT NULL REFERENCES ingestion,
+  name         TEXT    NOT NULL,
+  blob_key     TEXT    NOT NULL,
+  hash         BLOB    NOT NULL,
+  bytes        INTEGER NOT NULL,
+  media_type   TEXT    NOT NULL,
+  PRIMARY KEY (ingestion_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE batch (
+  batch_id    BLOB    NOT NULL PRIMARY KEY,
+  tenant_id   BLOB    NOT NULL REFERENCES tenant,
+  name        TEXT,
+  kind        TEXT    NOT NULL,
+  state       TEXT    NOT NULL CHECK (state IN ('open', 'sealed', 'finished', 'cancelled')),
+  paused      INTEGER NOT NULL DEFAULT 0,
+  priority    INTEGER NOT NULL,
+  expected    INTEGER, -- the walker's own count, stored when it seals
+  received    INTEGER NOT NULL DEFAULT 0,
+  children    INTEGER NOT NULL DEFAULT 0,
+  open        INTEGER NOT NULL DEFAULT 0,
+  completed   INTEGER NOT NULL DEFAULT 0,
+  failed      INTEGER NOT NULL DEFAULT 0,
+  skipped     INTEGER NOT NULL DEFAULT 0,
+  cancelled   INTEGER NOT NULL DEFAULT 0,
+  duplicates  INTEGER NOT NULL DEFAULT 0,
+  dead        INTEGER NOT NULL DEFAULT 0,
+  change_seq  INTEGER NOT NULL DEFAULT 0, -- the last document change made for it
+  created_at  INTEGER NOT NULL,
+  started_at  INTEGER,
+  sealed_at   INTEGER,
+  finished_at INTEGER, -- set once: JOB_FINISHED is published with it
+  UNIQUE (tenant_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter (
+  name  TEXT    NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE document (
+  document_id          BLOB    NOT NULL PRIMARY KEY,
+  tenant_id            BLOB    NOT NULL REFERENCES tenant,
+  content_hash         BLOB    NOT NULL,
+  bytes                INTEGER NOT NULL,
+  name                 TEXT    NOT NULL,
+  blob_key             TEXT    NOT NULL,
+  media_type           TEXT,
+  title                TEXT,
+  transcription_key    TEXT,
+  needs_review         INTEGER NOT NULL DEFAULT 0,
+  last_generation      INTEGER NOT NULL DEFAULT 0, -- of its newest ingestion
+  current_generation   INTEGER NOT NULL DEFAULT 0, -- of the newest one that has ended
+  current_ingestion_id BLOB,
+  change_seq           INTEGER, -- place in the change log that followers read; null until something changed
+  created_at           INTEGER NOT NULL,
+  UNIQUE (tenant_id, content_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+  tenant_id BLOB    NOT NULL REFERENCES tenant,
+  last_seq  INTEGER NOT NULL,
+  first_seq INTEGER NOT NULL,
+  at        INTEGER NOT NULL,
+  body      TEXT    NOT NULL, -- JSON array
+  PRIMARY KEY (tenant_id, last_seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ingestion (
+  ingestion_id      BLOB    NOT NULL PRIMARY KEY,
+  tenant_id         BLOB    NOT NULL REFERENCES tenant,
+  document_id       BLOB    REFERENCES document, -- null: the bytes could not be had
+  batch_id          BLOB    REFERENCES batch,
+  source_id         BLOB    REFERENCES source,
+  uploader          TEXT,
+  source_metadata   TEXT    NOT NULL,
+  origin            TEXT    NOT NULL, -- where it lay, to be shown
+  receipt_key       BLOB    NOT NULL, -- hash of (where it lay, content): the same item once a batch
+  name              TEXT    NOT NULL,
+  parent_id         BLOB    REFERENCES ingestion,
+  position          INTEGER,
+  run_fingerprint   BLOB, -- of the unpack run that found it
+  depth             INTEGER NOT NULL,
+  superseded        INTEGER NOT NULL DEFAULT 0, -- a newer unpack run has replaced it
+  generation        INTEGER NOT NULL,
+  priority          INTEGER NOT NULL,
+  duplicate         INTEGER NOT NULL,
+  status            TEXT    NOT NULL
+                    CHECK (status IN ('in_progress', 'completed', 'failed', 'skipped', 'cancelled')),
+  result            TEXT,
+  skip_reason       TEXT,
+  error             TEXT, -- JSON
+  problems          TEXT, -- JSON
+  needs_review      INTEGER NOT NULL DEFAULT 0,
+  attempt           INTEGER NOT NULL DEFAULT 0,
+  media_type        TEXT,
+  page_count        INTEGER,
+  word_count        INTEGER,
+  language          TEXT,
+  quality           REAL,
+  title             TEXT,
+  transcription_key TEXT,
+  created_at        INTEGER NOT NULL,
+  started_at        INTEGER,
+  progress_at       INTEGER NOT NULL,
+  completed_at      INTEGER,
+  CHECK ((source_id IS NULL) <> (uploader IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE manifest (
+  ingestion_id BLOB    NOT NULL REFERENCES ingestion,
+  fingerprint  BLOB    NOT NULL,
+  tenant_id    BLOB    NOT NULL REFERENCES tenant,
+  batch_id     BLOB    REFERENCES batch,
+  declared     INTEGER,
+  emitted      INTEGER NOT NULL DEFAULT 0,
+  refused      INTEGER NOT NULL DEFAULT 0,
+  ended        INTEGER NOT NULL DEFAULT 0,
+  superseded   INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (ingestion_id, fingerprint)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE paused_kind (
+  kind TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE source (
+  source_id  BLOB    NOT NULL PRIMARY KEY,
+  tenant_id  BLOB    NOT NULL REFERENCES tenant,
+  kind       TEXT    NOT NULL,
+  name       TEXT    NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (tenant_id, kind, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE step_result (
+  ingestion_id BLOB    NOT NULL REFERENCES ingestion,
+  step         TEXT    NOT NULL,
+  fingerprint  BLOB    NOT NULL,
+  tenant_id    BLOB    NOT NULL REFERENCES tenant,
+  degraded     INTEGER NOT NULL,
+  reused       INTEGER NOT NULL,
+  body         TEXT    NOT NULL, -- JSON: what was made, to be taken over
+  attempt      INTEGER NOT NULL,
+  duration_ms  INTEGER NOT NULL,
+  at           INTEGER NOT NULL,
+  PRIMARY KEY (ingestion_id, step, fingerprint)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE task (
+  task_id        INTEGER NOT NULL PRIMARY KEY,
+  tenant_id      BLOB    NOT NULL REFERENCES tenant,
+  ingestion_id   BLOB    NOT NULL REFERENCES ingestion,
+  document_id    BLOB    REFERENCES document, -- of the ingestion, so that a report need not look it up
+  batch_id       BLOB    REFERENCES batch,
+  kind           TEXT    NOT NULL,
+  stage          TEXT    NOT NULL,
+  state          TEXT    NOT NULL
+                 CHECK (state IN ('waiting', 'queued', 'held', 'running', 'done', 'dead', 'cancelled', 'dropped')),
+  size           TEXT    NOT NULL CHECK (size IN ('small', 'large')),
+  units          INTEGER NOT NULL,
+  priority       INTEGER NOT NULL,
+  run_at         INTEGER NOT NULL,
+  order_key      INTEGER NOT NULL, -- run_at + priority x 60 s: priority with ageing
+  epoch          INTEGER NOT NULL DEFAULT 0,
+  owner          BLOB,
+  lease_until    INTEGER,
+  attempt        INTEGER NOT NULL DEFAULT 0,
+  size_attempt   INTEGER NOT NULL DEFAULT 0,
+  lost           INTEGER NOT NULL DEFAULT 0,
+  payload        TEXT,
+  error          TEXT, -- JSON, the last one
+  join_id        INTEGER, -- the task that waits for this part
+  open_parts     INTEGER, -- of a waiting join
+  reported_epoch INTEGER, -- the last epoch whose report was accepted: a repeated report is recognised by it
+  next_task_id   INTEGER, -- what that report handed on
+  duration_ms    INTEGER,
+  queued_at      INTEGER NOT NULL,
+  finished_at    INTEGER
+) STRICT;
+
+CREATE TABLE task_failure (
+  task_id     INTEGER NOT NULL REFERENCES task,
+  epoch       INTEGER NOT NULL,
+  attempt     INTEGER NOT NULL,
+  size        TEXT    NOT NULL,
+  outcome     TEXT    NOT NULL,
+  error       TEXT    NOT NULL, -- JSON
+  duration_ms INTEGER,
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (task_id, epoch)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tenant (
+  tenant_id   BLOB    NOT NULL PRIMARY KEY,
+  name        TEXT    NOT NULL UNIQUE,
+  event_seq   INTEGER NOT NULL DEFAULT 0, -- number of the last event
+  event_floor INTEGER NOT NULL DEFAULT 0, -- events up to this number have been pruned
+  created_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE worker (
+  worker_id  BLOB    NOT NULL PRIMARY KEY,
+  host       TEXT    NOT NULL,
+  pid        INTEGER NOT NULL,
+  slots      INTEGER NOT NULL,
+  kinds      TEXT    NOT NULL, -- JSON array
+  started_at INTEGER NOT NULL,
+  seen_at    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX artifact_key ON artifact (blob_key);
+
+CREATE UNIQUE INDEX document_change ON document (change_seq) WHERE change_seq IS NOT NULL;
+
+CREATE INDEX ingestion_document ON ingestion (document_id);
+
+CREATE INDEX ingestion_loose ON ingestion (tenant_id, status) WHERE batch_id IS NULL;
+
+CREATE INDEX ingestion_parent ON ingestion (parent_id, position) WHERE parent_id IS NOT NULL;
+
+CREATE UNIQUE INDEX ingestion_receipt ON ingestion (batch_id, receipt_key) WHERE batch_id IS NOT NULL;
+
+CREATE INDEX step_result_reuse ON step_result (tenant_id, step, fingerprint) WHERE degraded = 0 AND reused = 0;
+
+CREATE INDEX task_dead ON task (tenant_id, finished_at) WHERE state = 'dead';
+
+CREATE INDEX task_ingestion ON task (ingestion_id);
+
+CREATE INDEX task_lease ON task (owner, lease_until) WHERE state = 'running';
+
+CREATE INDEX task_queue ON task (tenant_id, kind, order_key) WHERE state = 'queued';
+
