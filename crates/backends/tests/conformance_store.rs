@@ -1,5 +1,4 @@
 //! Every store against the one list of what a store must do.
-#![expect(clippy::tests_outside_test_module, reason = "a test binary without a harness")]
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -180,7 +180,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Whether the task must run by itself in a fresh child, because workers vanished with it before.
+    /// Whether the task must run by itself, on an otherwise idle worker and in a fresh child, because workers
+    /// vanished with it before.
     pub fn alone(&self) -> bool {
         self.attempts.lost >= LOST_BEFORE_ALONE
     }
@@ -199,5 +200,7 @@ pub struct Attempts {
 
 /// From so many losses on, a task runs alone.
 pub const LOST_BEFORE_ALONE: u32 = 4;
-/// After so many losses it is not tried again.
-pub const MAX_LOST: u32 = 6;
+/// After so many losses it is not tried again. From [`LOST_BEFORE_ALONE`] on each of them happened to this task
+/// alone; but processes are killed by operators, deployments and the kernel far more often than by a document,
+/// which only ever meets a child.
+pub const MAX_LOST: u32 = 25;

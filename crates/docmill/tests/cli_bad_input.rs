@@ -204,6 +204,7 @@ fn a_full_disk_is_named_and_what_was_taken_in_stays() {
 }
 
 /// A shell whose mounts nobody else sees; none, with a word, where the machine forbids that.
+#[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
 fn in_own_mounts(mill: &Mill, script: &str) -> Option<Command> {
     let mut probe = mill.program("unshare");
     probe.args(["--mount", "sh", "-c", "mount -t tmpfs none /mnt"]);

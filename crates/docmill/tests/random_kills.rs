@@ -1,6 +1,7 @@
 //! An ingest of 2,000 files with nested ZIPs, killed with SIGKILL at twenty random moments while tasks are
 //! running, at least five of them inside an unpacking, and started again each time with the same `--batch`.
 //! Documents, ledger, index and events must equal those of an undisturbed run.
+#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod support;
 

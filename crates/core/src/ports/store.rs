@@ -481,6 +481,8 @@ pub trait Store: Send + Sync {
     async fn backup(&self, directory: &std::path::Path) -> Result<()>;
     /// Counts up whenever new work may be there. A receiver misses nothing, and may wake for nothing.
     fn work_added(&self) -> watch::Receiver<u64>;
+    /// Counts up whenever the change log has grown, for followers of it.
+    fn documents_changed(&self) -> watch::Receiver<u64>;
     /// Counts up whenever a document changed, a batch ended or an event was written.
     fn changed(&self) -> watch::Receiver<u64>;
 }

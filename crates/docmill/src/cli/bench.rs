@@ -111,9 +111,9 @@ impl Engine {
         Ok(Measured {
             tasks: self.tasks,
             claim: self.claim,
-            queue_cpu_ms_per_task: ms(queued - before) / tasks,
-            work_cpu_ms_per_task: ms(worked - queued) / tasks,
-            cpu_ms_per_task: ms(worked - before) / tasks,
+            queue_cpu_ms_per_task: ms(queued.saturating_sub(before)) / tasks,
+            work_cpu_ms_per_task: ms(worked.saturating_sub(queued)) / tasks,
+            cpu_ms_per_task: ms(worked.saturating_sub(before)) / tasks,
             tasks_per_s: tasks / elapsed.as_secs_f64(),
             idle_start_ms_p50: at(0.5),
             idle_start_ms_p99: at(0.99),

@@ -134,10 +134,7 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
                     nothing_of = last_claim.map(|at| (open, at + until_due));
                 }
             }
-            Ok(_) => {
-                (error_pause, found_work, empty_polls) = (ERROR_PAUSE, true, 0);
-                nothing_of = None;
-            }
+            Ok(_) => (error_pause, found_work, empty_polls) = (ERROR_PAUSE, true, 0),
             Err(error) => {
                 tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot claim work");
                 tokio::select! {

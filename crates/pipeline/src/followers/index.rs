@@ -37,7 +37,7 @@ const SIDE_BY_SIDE: usize = 8;
 pub(crate) async fn follow(inner: Arc<Inner>) {
     // One of the engines of this process follows; if it ends, the next takes over.
     let _turn = inner.following.lock().await;
-    let mut changed = inner.deps.store.changed();
+    let mut changed = inner.deps.store.documents_changed();
     let mut pause = PAUSE;
     loop {
         changed.borrow_and_update();

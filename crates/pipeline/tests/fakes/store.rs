@@ -486,6 +486,10 @@ impl Store for FakeStore {
         self.added.subscribe()
     }
 
+    fn documents_changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
     fn changed(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }

@@ -115,6 +115,7 @@ async fn tenants_have_their_own_numbers(bench: Bench<dyn Store>) {
 }
 
 async fn document_tells_its_whole_story_once(bench: Bench<dyn Store>) {
+    use EventType::{DocumentAdded, DocumentProcessed, TaskAdded, TaskFinished};
     let world = World::open(&bench).await;
     world.receive(None, 1).await;
     let lease = world.claim_one().await;
@@ -124,6 +125,5 @@ async fn document_tells_its_whole_story_once(bench: Bench<dyn Store>) {
     world.complete(&again).await;
     world.complete(&again).await;
     let story: Vec<_> = world.events().await.iter().map(|e| e.kind).collect();
-    use EventType::{DocumentAdded, DocumentProcessed, TaskAdded, TaskFinished};
     assert_eq!(story, [DocumentAdded, TaskAdded, DocumentProcessed, TaskFinished]);
 }

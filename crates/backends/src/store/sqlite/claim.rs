@@ -7,7 +7,7 @@ use std::time::Duration;
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, Epoch, TaskId, TenantId, WorkerId};
 use docmill_core::ports::store::ClaimSpec;
-use docmill_core::task::Lease;
+use docmill_core::task::{LOST_BEFORE_ALONE, Lease};
 use docmill_core::{Error, Result, crash};
 use rusqlite::{OptionalExtension as _, Statement, params};
 
@@ -18,8 +18,8 @@ use super::tx::Tx;
 /// A claim looks at so many tenants; the next claim goes on with those after them.
 const TENANTS_PER_CLAIM: usize = 64;
 
-/// A task that is too large for the free capacity is passed over by smaller ones for so long; then the worker
-/// drains for it, so that it is not passed over for ever.
+/// A task that is too large for the free capacity, or must run alone, is passed over by others for so long; then
+/// the worker drains for it, so that it is not passed over for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where the round over tenants stands. It is a hint: losing it costs nothing.
@@ -57,15 +57,25 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
         for (tenant, queue) in &mut queues {
             let Some((kind, candidate)) = queue.pop_front() else { continue };
             let Some(left) = kinds_left.get_mut(kind).filter(|k| k.1 > 0) else { continue };
-            let oversized = spec.idle && leases.is_empty();
-            if candidate.lease.units > units_left && !oversized {
+            let alone = spec.idle && leases.is_empty();
+            let suspect = candidate.lease.attempts.lost + 1 >= LOST_BEFORE_ALONE;
+            let fits = !suspect && candidate.lease.units <= units_left;
+            if !fits && !alone {
                 if tx.now.0 - candidate.run_at > PATIENCE.as_millis() as i64 {
                     break 'rounds;
                 }
                 continue;
             }
-            let lease = take(tx, candidate.lease, spec)?;
+            let mut lease = take(tx, candidate.lease, spec)?;
             left.1 -= 1;
+            if suspect {
+                // Whatever takes the worker down now, it was this one: nothing else runs beside it, and no
+                // innocent neighbour is counted as lost again.
+                lease.units = lease.units.max(spec.units);
+                leases.push(lease);
+                last_served = Some(*tenant);
+                break 'rounds;
+            }
             units_left = units_left.saturating_sub(lease.units);
             leases.push(lease);
             last_served = Some(*tenant);

@@ -48,6 +48,7 @@ pub struct SqliteStore {
     turn: Arc<Turn>,
     pace: Arc<Pace>,
     work: watch::Sender<u64>,
+    documents: watch::Sender<u64>,
     changed: watch::Sender<u64>,
 }
 
@@ -59,14 +60,19 @@ impl SqliteStore {
         })?;
         configure(&conn)?;
         migrate::migrate(&mut conn)?;
-        let (work, changed) = (watch::Sender::new(0), watch::Sender::new(0));
+        let (work, documents, changed) =
+            (watch::Sender::new(0), watch::Sender::new(0), watch::Sender::new(0));
         let pace = Arc::new(Pace::default());
         let after = {
-            let (work, changed, pace) = (work.clone(), changed.clone(), Arc::clone(&pace));
+            let (work, documents, changed) = (work.clone(), documents.clone(), changed.clone());
+            let pace = Arc::clone(&pace);
             let clock = Arc::clone(&clock);
             move |aftermath: super::tx::Aftermath| {
                 if aftermath.work {
                     work.send_modify(|n| *n += 1);
+                }
+                if aftermath.documents {
+                    documents.send_modify(|n| *n += 1);
                 }
                 if aftermath.changed {
                     changed.send_modify(|n| *n += 1);
@@ -83,6 +89,7 @@ impl SqliteStore {
             turn: Arc::new(Turn::default()),
             pace,
             work,
+            documents,
             changed,
             clock,
         })
@@ -363,6 +370,10 @@ impl Store for SqliteStore {
 
     fn work_added(&self) -> watch::Receiver<u64> {
         self.work.subscribe()
+    }
+
+    fn documents_changed(&self) -> watch::Receiver<u64> {
+        self.documents.subscribe()
     }
 
     fn changed(&self) -> watch::Receiver<u64> {

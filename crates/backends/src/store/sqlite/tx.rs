@@ -47,6 +47,8 @@ impl BatchDelta {
 pub(super) struct Aftermath {
     /// New work may be there.
     pub(super) work: bool,
+    /// The change log has grown.
+    pub(super) documents: bool,
     /// Documents, batches or events changed.
     pub(super) changed: bool,
     /// Ingestions that ended.
@@ -126,7 +128,7 @@ impl<'c> Tx<'c> {
     pub(super) fn take_change(&mut self, number: i64) {
         self.change_seq = Some(number);
         self.change_taken = true;
-        self.aftermath.changed = true;
+        (self.aftermath.documents, self.aftermath.changed) = (true, true);
     }
 
     /// Whether any batch is paused; asked once a transaction, because it is nearly always no.

@@ -261,10 +261,7 @@ fn in_transaction(
     durable: Durable,
     work: impl FnOnce(&mut Tx<'_>) -> Result<()>,
 ) -> Result<Aftermath> {
-    // The next durable commit also makes durable what lighter ones wrote before it.
-    let level =
-        if durable == Durable::Yes { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
-    conn.execute_batch(level).map_err(sql_error("choose how to commit"))?;
+    choose(conn, durable)?;
     conn.prepare_cached("BEGIN IMMEDIATE")
         .and_then(|mut s| s.execute([]))
         .map_err(sql_error("begin a transaction"))?;
@@ -283,6 +280,13 @@ fn in_transaction(
         }
     }
     outcome
+}
+
+/// Sets how the next commit is written. A durable one also makes durable what lighter ones wrote before it.
+fn choose(conn: &Connection, durable: Durable) -> Result<()> {
+    // Not prepared once and kept: SQLite obeys this pragma while it compiles it.
+    let level = if durable == Durable::Yes { "FULL" } else { "NORMAL" };
+    conn.execute_batch(&format!("PRAGMA synchronous = {level}")).map_err(sql_error("choose how to commit"))
 }
 
 /// The same error once more: errors carry their cause and cannot be cloned.

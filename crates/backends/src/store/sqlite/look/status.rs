@@ -6,7 +6,7 @@ use docmill_core::id::TenantId;
 use docmill_core::ingestion::IngestionStatus;
 use rusqlite::Connection;
 
-use super::super::row::sql_error;
+use super::super::row::{Columns, sql_error};
 use super::super::{batch, follow, worker};
 use super::{collect, first};
 
@@ -42,7 +42,7 @@ pub(in super::super) fn status(conn: &Connection, tenant: TenantId, docs_per_s: 
             "list paused kinds",
             "SELECT kind FROM paused_kind ORDER BY kind",
             [],
-            |c| c.get::<String>(),
+            text,
         )?,
         free_disk_bytes: None,
         last_event,
@@ -55,7 +55,7 @@ fn held(conn: &Connection, tenant: TenantId) -> Result<u64> {
         "SELECT coalesce(sum((SELECT count(*) FROM ingestion i JOIN task t ON t.ingestion_id = i.ingestion_id
         WHERE i.batch_id = b.batch_id AND i.status = 'in_progress' AND t.state = 'held')), 0)
       FROM batch b WHERE b.tenant_id = ?1 AND b.paused = 1";
-    Ok(first(conn, "count held tasks", sql, [tenant.as_bytes()], |c| Ok(c.count()?))?.unwrap_or(0))
+    Ok(first(conn, "count held tasks", sql, [tenant.as_bytes()], number)?.unwrap_or(0))
 }
 
 /// Batches keep their own totals; only items outside any batch are counted one by one.
@@ -87,4 +87,12 @@ fn ingestions(conn: &Connection, tenant: TenantId) -> Result<IngestionCounts> {
         }
     }
     Ok(counts)
+}
+
+fn text(c: &mut Columns<'_, '_>) -> Result<String> {
+    c.get()
+}
+
+fn number(c: &mut Columns<'_, '_>) -> Result<u64> {
+    c.count()
 }
