@@ -1,6 +1,10 @@
 //! Kills the real process with SIGKILL at every named point, starts it again, and asserts that nothing is lost
 //! and nothing happened twice: what is there afterwards equals what an undisturbed run leaves.
-#![expect(clippy::unwrap_used, reason = "a test binary without a harness: a failed step is a failed case")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test binary without a harness: a failed step is a failed case"
+)]
 
 mod support;
 
@@ -120,7 +124,7 @@ fn survives(point: &str) {
         };
         killed.then_some(mill)
     });
-    let mill = killed.expect("the process is killed there");
+    let Some(mill) = killed else { panic!("the process was not killed there") };
     assert_eq!(processes_of(&mill), 0, "I9: a process is left behind");
     assert_eq!(ingest(&mill, None, None), Some(0), "the second run ends well");
     aftermath(&mill).assert_equal(&undisturbed(more));

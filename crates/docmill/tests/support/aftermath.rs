@@ -106,7 +106,7 @@ fn found(mill: &Mill) -> Value {
     ["harbours", "member", "beside"]
         .iter()
         .map(|word| {
-            let hits = mill.run(&["search", word, "--limit", "100", "--json"]).expect(0).json();
+            let hits = mill.run(&["search", word, "--limit", "5000", "--json"]).expect(0).json();
             let hits = hits["hits"].as_array().unwrap();
             // Which of two names a shared content shows depends on which copy came first.
             let name = |hit: &Value| hit["name"].as_str().unwrap().replace("copy-of-3", "3");
