@@ -179,7 +179,7 @@ fn candidates(
 }
 
 /// Gives a queued task to the worker that asks. Nothing else writes in between, so it is still queued; and a
-/// plain UPDATE costs half of one that returns the row.
+/// plain UPDATE spares the temporary table that returning the row needs.
 fn take(tx: &Tx<'_>, mut lease: Lease, spec: &ClaimSpec) -> Result<Lease> {
     lease.epoch = Epoch(lease.epoch.0 + 1);
     // Claims without a report are counted: that is what stops a task that takes its worker down with it.
