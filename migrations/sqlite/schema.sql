@@ -117,7 +117,7 @@ CREATE TABLE manifest (
   emitted      INTEGER NOT NULL DEFAULT 0,
   refused      INTEGER NOT NULL DEFAULT 0,
   ended        INTEGER NOT NULL DEFAULT 0,
-  superseded   INTEGER NOT NULL DEFAULT 0,
+  superseded   INTEGER NOT NULL DEFAULT 0, tree_members INTEGER NOT NULL DEFAULT 0, tree_bytes   INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (ingestion_id, fingerprint)
 ) STRICT, WITHOUT ROWID;
 

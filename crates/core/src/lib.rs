@@ -18,6 +18,7 @@ pub mod disposition;
 pub mod document;
 pub mod error;
 pub mod event;
+pub mod expansion;
 pub mod fingerprint;
 pub mod id;
 pub mod ingestion;

@@ -31,6 +31,8 @@ pub struct Limits {
     pub max_nesting: u32,
     /// Entries of one archive.
     pub max_entries: u64,
+    /// Entries of an archive and of all archives inside it together.
+    pub max_tree_entries: u64,
     /// Pages of one document.
     pub max_pages: u32,
     /// Text of one document.
@@ -50,6 +52,7 @@ impl Default for Limits {
             ratio_from_bytes: 64 * MIB,
             max_nesting: 16,
             max_entries: 100_000,
+            max_tree_entries: 1_000_000,
             max_pages: 10_000,
             max_text_bytes: 256 * MIB,
             max_markup_depth: 256,

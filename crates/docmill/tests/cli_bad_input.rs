@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use support::{Mill, finish, is_root};
+use support::{Mill, archive, finish, is_root};
 
 #[test]
 fn missing_paths_are_all_named_before_anything_starts() {
@@ -216,4 +216,35 @@ fn in_own_mounts(mill: &Mill, script: &str) -> Option<Command> {
     command.args(["--mount", "sh", "-c", script]);
     command.env("DATA", mill.data()).env("DOCMILL", env!("CARGO_BIN_EXE_docmill"));
     Some(command)
+}
+
+/// Ten copies of an archive inside an archive, and so on: every single one is within its limits.
+#[test]
+fn archives_that_multiply_inside_each_other_end_at_the_limit_of_the_tree() {
+    let mill = Mill::new();
+    let mut inner = archive([("leaf.txt", b"x\n".as_slice())]);
+    for level in 0..6 {
+        let names: Vec<String> = (0..10).map(|n| format!("{level}-{n}.zip")).collect();
+        inner = archive(names.iter().map(|name| (name.as_str(), inner.as_slice())));
+    }
+    mill.write("bomb.zip", inner);
+    mill.write("good.txt", "innocent\n");
+    let mut command = mill.command(&["ingest", "in", "--json"]);
+    let run = finish(command.env("DOCMILL_LIMITS_MAX_TREE_ENTRIES", "300")).expect(7);
+    let answer = run.says(&["limits.max_tree_entries"]).json();
+    // The archive, the file beside it and 300 members; what was not taken is counted as failed besides.
+    let taken = ["completed", "failed"].iter().map(|key| answer[key].as_u64().unwrap()).sum::<u64>();
+    assert!(taken >= 302, "{answer}");
+    assert_eq!(mill.run(&["status", "--json"]).json()["ingestions"]["in_progress"], 0);
+    mill.run(&["audit"]).expect(0);
+    mill.run(&["search", "innocent", "--json"]).expect(0);
+}
+
+#[test]
+fn equal_archives_side_by_side_are_duplicates_and_no_circle() {
+    let mill = Mill::new();
+    let inner = archive([("a.txt", b"x\n".as_slice())]);
+    mill.write("a.zip", archive([("b.zip", inner.as_slice()), ("c.zip", inner.as_slice())]));
+    let answer = mill.run(&["ingest", "in", "--json"]).expect(0).json();
+    assert_eq!(answer["failed"], 0, "{answer}");
 }

@@ -109,6 +109,7 @@ fn limits(found: &mut Vec<Finding>, settings: &Settings) {
         ("limits.max_container_bytes", limits.max_container_bytes),
         ("limits.max_ratio", limits.max_ratio),
         ("limits.max_entries", limits.max_entries),
+        ("limits.max_tree_entries", limits.max_tree_entries),
         ("limits.max_pages", u64::from(limits.max_pages)),
         ("limits.max_text_bytes", limits.max_text_bytes),
         ("limits.max_markup_depth", u64::from(limits.max_markup_depth)),

@@ -191,6 +191,11 @@ pub static KEYS: &[Key] = &[
     ),
     key("limits.max_nesting", Place::Count32(|s| &mut s.limits.max_nesting), "Containers inside containers."),
     key("limits.max_entries", Place::Count64(|s| &mut s.limits.max_entries), "Entries of one archive."),
+    key(
+        "limits.max_tree_entries",
+        Place::Count64(|s| &mut s.limits.max_tree_entries),
+        "Entries of one archive and of all archives inside it together.",
+    ),
     key("limits.max_pages", Place::Count32(|s| &mut s.limits.max_pages), "Pages of one document."),
     key("limits.max_text_bytes", Place::Bytes(|s| &mut s.limits.max_text_bytes), "Text of one document."),
     key(

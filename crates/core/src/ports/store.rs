@@ -19,6 +19,7 @@ use crate::clock::Timestamp;
 use crate::document::DocumentState;
 use crate::error::{ErrorNote, Result};
 use crate::event::EventFilter;
+use crate::expansion::ExpansionLimits;
 use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId};
 use crate::ingestion::{Facts, IngestionEnd, Origin};
 use crate::ledger::Ledger;
@@ -230,6 +231,8 @@ pub struct ChildChunk {
     pub fingerprint: ContentHash,
     /// Members the container said it has.
     pub declared: Option<u64>,
+    /// How much the outermost container may give, counted over all containers inside it.
+    pub tree: ExpansionLimits,
     /// The members.
     pub children: Vec<NewChild>,
 }
@@ -253,6 +256,13 @@ pub enum ChunkAnswer {
     /// For each child: the document it became. If that is not the proposed id, the proposed blob is an
     /// orphan (unless the child itself was there before under that id).
     Accepted(Vec<Option<DocumentId>>),
+    /// Only so many of the first ones were taken: with the next, the outermost container would pass a limit.
+    Full {
+        /// The documents of those that were taken, or were there already.
+        taken: Vec<Option<DocumentId>>,
+        /// Which limit.
+        error: ErrorNote,
+    },
     /// Somebody else owns the task.
     Stale,
 }

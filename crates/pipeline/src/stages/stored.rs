@@ -1,7 +1,7 @@
 //! Content on its way into the blob store, for items from outside and for members of containers alike: hash it,
 //! write only what is unknown and only once, and take back what turns out to be there already.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use docmill_core::id::{BlobKey, ContentHash, DocumentId, TenantId};
@@ -83,13 +83,13 @@ pub(crate) async fn settle(deps: &Deps, tenant: TenantId, fresh: Vec<Fresh>) -> 
     Ok(out)
 }
 
-/// Deletes blobs that were proposed for content which turned out to be there already under another id. Nobody
-/// can refer to them: their ids were made here and have just been refused.
-pub(crate) async fn take_back(deps: &Deps, proposed: &[(Settled, Option<DocumentId>)]) {
-    for (Settled { content, ours }, answered) in proposed {
-        if !ours || answered.is_none_or(|id| id == content.document_id) {
-            continue;
-        }
+/// Deletes blobs that were proposed and not taken, because the content was there already under another id or
+/// because its item was refused. Nobody can refer to them: their ids were made here, and none was `taken`.
+pub(crate) async fn take_back(deps: &Deps, proposed: &[Settled], taken: &[Option<DocumentId>]) {
+    let taken: HashSet<DocumentId> = taken.iter().copied().flatten().collect();
+    let mut ours: Vec<&StoredContent> = proposed.iter().filter(|p| p.ours).map(|p| &p.content).collect();
+    ours.dedup_by_key(|content| content.document_id);
+    for content in ours.into_iter().filter(|content| !taken.contains(&content.document_id)) {
         if let Err(error) = deps.blobs.delete(&content.key).await {
             // Pruning finds it a day later.
             tracing::warn!(key = %content.key, error = %error.chain(), "orphaned blob was left behind");

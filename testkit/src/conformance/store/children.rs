@@ -1,8 +1,10 @@
 //! Members of containers and their manifests.
 
 use docmill_core::ErrorKind;
+use docmill_core::expansion::ExpansionLimits;
 use docmill_core::id::{ContentHash, Epoch};
-use docmill_core::ingestion::IngestionEnd;
+use docmill_core::ingestion::{IngestionEnd, IngestionStatus};
+use docmill_core::limits::Limits;
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{Arrival, ChildChunk, ChunkAnswer, Done, ManifestEnd, NewChild, Outcome};
 use docmill_core::problem::ResultCode;
@@ -22,6 +24,8 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         broken_unpacking_accounts_for_the_rest,
         other_fingerprint_supersedes_the_members,
         members_count_in_their_batch,
+        containers_inside_containers_share_the_limits_of_the_outermost,
+        member_that_is_its_own_container_is_not_unpacked_again,
     ]
 }
 
@@ -40,6 +44,7 @@ fn chunk(lease: &Lease, run: &[u8], declared: u64, children: Vec<NewChild>) -> C
         epoch: lease.epoch,
         fingerprint: ContentHash::of(run),
         declared: Some(declared),
+        tree: ExpansionLimits::of_tree(&Limits::default()),
         children,
     }
 }
@@ -60,7 +65,7 @@ async fn container(world: &World) -> Lease {
 async fn add(world: &World, chunk: ChildChunk) -> usize {
     match world.store.add_children(chunk).await.unwrap() {
         ChunkAnswer::Accepted(documents) => documents.len(),
-        ChunkAnswer::Stale => panic!("the lease is held"),
+        other => panic!("not taken: {other:?}"),
     }
 }
 
@@ -192,4 +197,44 @@ async fn members_count_in_their_batch(bench: Bench<dyn Store>) {
     world.complete(&member).await;
     let totals = world.totals(batch).await;
     assert_eq!((totals.completed, totals.open, totals.state.name()), (2, 0, "finished"));
+}
+
+async fn containers_inside_containers_share_the_limits_of_the_outermost(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let tree = ExpansionLimits::of_tree(&Limits { max_tree_entries: 4, ..Limits::default() });
+    let outer = container(&world).await;
+    let two = vec![member(&world, 0, "first box"), member(&world, 1, "second box")];
+    add(&world, ChildChunk { tree, ..chunk(&outer, b"run", 2, two) }).await;
+    world.report(&outer, unpacked(b"run", 2, 0)).await;
+
+    let first = world.claim_one().await;
+    let one = ChildChunk { tree, ..chunk(&first, b"run 1", 1, vec![member(&world, 0, "a")]) };
+    add(&world, one.clone()).await;
+    // Repeated members are not counted again.
+    add(&world, one).await;
+    world.report(&first, unpacked(b"run 1", 1, 0)).await;
+
+    let second = world.claim_one().await;
+    let three = (0..3).map(|n| member(&world, n, &format!("b{n}"))).collect();
+    let answer = world.store.add_children(ChildChunk { tree, ..chunk(&second, b"run 2", 3, three) }).await;
+    let ChunkAnswer::Full { taken, error } = answer.unwrap() else { panic!("four members are allowed") };
+    assert_eq!(taken.len(), 1);
+    assert_eq!(error.kind, ErrorKind::LimitExceeded);
+    assert!(error.hint.unwrap().contains("limits.max_tree_entries"));
+    world.report(&second, unpacked(b"run 2", 3, 2)).await;
+    let ledger = world.store.ledger(world.tenant, None).await.unwrap();
+    assert_eq!((ledger.expected, ledger.failed), (7, 2), "the two that were refused are accounted for");
+    world.assert_balanced().await;
+}
+
+async fn member_that_is_its_own_container_is_not_unpacked_again(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let lease = container(&world).await;
+    add(&world, chunk(&lease, b"run", 1, vec![member(&world, 0, "box")])).await;
+    world.report(&lease, unpacked(b"run", 1, 0)).await;
+    assert!(world.claim(5).await.is_empty());
+    let document = lease.subject.document.unwrap().document_id;
+    let shown = world.store.show(world.tenant, &document.to_string()).await.unwrap().unwrap();
+    assert_eq!(shown.children[0].status, IngestionStatus::Failed);
+    world.assert_balanced().await;
 }

@@ -1,14 +1,16 @@
 //! Members of containers, added in chunks under the unpack task's lease.
 
+use docmill_core::error::ErrorNote;
 use docmill_core::id::{BatchId, DocumentId, IngestionId, SourceId};
 use docmill_core::ingestion::Origin;
-use docmill_core::ports::store::{ChildChunk, ChunkAnswer, ManifestEnd};
+use docmill_core::ports::store::{Arrival, ChildChunk, ChunkAnswer, ManifestEnd};
 use docmill_core::{Error, Result, crash};
 use rusqlite::{OptionalExtension as _, params};
 
 use super::receive::{self, Admission, Place};
 use super::row::{Columns, sql_error};
 use super::task::{self, Belongs};
+use super::tree::Tree;
 use super::tx::Tx;
 
 /// Adds a chunk. The same chunk again adds nothing.
@@ -21,14 +23,21 @@ pub(super) fn add(tx: &mut Tx<'_>, chunk: &ChildChunk) -> Result<ChunkAnswer> {
     let (depth, origin, path) = parent_of(tx, parent)?;
     note_run(tx, &row.belongs, chunk)?;
     crash::point("store.children.manifest");
+    let mut tree = Tree::load(tx, parent, chunk)?;
     let mut documents = Vec::with_capacity(chunk.children.len());
     let mut added = 0;
+    let mut full = None;
     for child in &chunk.children {
         let id = parent.child(&chunk.fingerprint, child.position);
         if let Some(document) = existing(tx, id)? {
             documents.push(document);
             continue;
         }
+        if let Err(error) = tree.admit(&child.arrival) {
+            full = Some(ErrorNote::from(&error));
+            break;
+        }
+        let refused = tree.refusal(&child.path, &child.arrival).map(Arrival::Refused);
         added += 1;
         if let Some(batch) = row.belongs.batch_id {
             tx.batch(row.belongs.tenant_id, batch).children += 1;
@@ -52,12 +61,13 @@ pub(super) fn add(tx: &mut Tx<'_>, chunk: &ChildChunk) -> Result<ChunkAnswer> {
                     fingerprint: &chunk.fingerprint,
                     depth: depth + 1,
                 }),
-                arrival: &child.arrival,
+                arrival: refused.as_ref().unwrap_or(&child.arrival),
             },
         )?;
         crash::point("store.children.row");
         documents.push(admitted.map(|a| a.0));
     }
+    tree.store(tx)?;
     tx.sql("UPDATE manifest SET emitted = emitted + ?3 WHERE ingestion_id = ?1 AND fingerprint = ?2")?
         .execute(params![parent.as_bytes(), chunk.fingerprint.0, added])
         .map_err(sql_error("count members"))?;
@@ -69,7 +79,10 @@ pub(super) fn add(tx: &mut Tx<'_>, chunk: &ChildChunk) -> Result<ChunkAnswer> {
     tx.sql("UPDATE ingestion SET progress_at = ?2 WHERE ingestion_id = ?1")?
         .execute(params![parent.as_bytes(), tx.now.0])
         .map_err(sql_error("note progress"))?;
-    Ok(ChunkAnswer::Accepted(documents))
+    Ok(match full {
+        Some(error) => ChunkAnswer::Full { taken: documents, error },
+        None => ChunkAnswer::Accepted(documents),
+    })
 }
 
 fn parent_of(tx: &Tx<'_>, parent: IngestionId) -> Result<(u32, Origin, String)> {

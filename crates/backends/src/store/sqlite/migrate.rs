@@ -5,8 +5,10 @@ use rusqlite::Connection;
 
 use super::row::sql_error;
 
-const MIGRATIONS: &[(&str, &str)] =
-    &[("0001_engine", include_str!("../../../../../migrations/sqlite/0001_engine.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("0001_engine", include_str!("../../../../../migrations/sqlite/0001_engine.sql")),
+    ("0002_trees", include_str!("../../../../../migrations/sqlite/0002_trees.sql")),
+];
 
 /// The schema this build works with.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;

@@ -22,6 +22,7 @@ mod row;
 mod steer;
 mod sweep;
 mod task;
+mod tree;
 mod tx;
 mod worker;
 mod writer;

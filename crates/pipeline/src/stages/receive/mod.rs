@@ -89,7 +89,7 @@ pub(crate) async fn receive(
 
     let mut receipts = Vec::with_capacity(heads.len());
     let mut proposed = Vec::new();
-    for (index, (head, refused)) in heads.into_iter().enumerate() {
+    for (head, refused) in heads {
         let arrival = if let Some(error) = refused {
             // A socket or a pipe is no document and never becomes one: it is left out, not failed.
             Arrival::Refused(match error.kind {
@@ -98,7 +98,7 @@ pub(crate) async fn receive(
             })
         } else {
             let place = settled.next().ok_or_else(|| Error::bug("an offer lost its content"))?;
-            proposed.push((index, place.clone()));
+            proposed.push(place.clone());
             let first = plan::first(place.content.bytes, &Payload::default(), &deps.settings.engine);
             Arrival::Content(place.content, first)
         };
@@ -107,11 +107,8 @@ pub(crate) async fn receive(
     crash::point("receive.before_row");
     let received = deps.store.receive(receipts).await?;
     crash::point("receive.after_row");
-    let answered: Vec<_> = proposed
-        .into_iter()
-        .map(|(index, place)| (place, received.get(index).and_then(|r| r.document_id)))
-        .collect();
-    stored::take_back(deps, &answered).await;
+    let taken: Vec<_> = received.iter().map(|r| r.document_id).collect();
+    stored::take_back(deps, &proposed, &taken).await;
     Ok(received)
 }
 

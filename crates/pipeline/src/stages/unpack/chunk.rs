@@ -1,6 +1,7 @@
 //! Members of a container on their way into the store: gathered, made durable, then added in one fenced step.
 
 use docmill_core::error::ErrorNote;
+use docmill_core::expansion::ExpansionLimits;
 use docmill_core::id::ContentHash;
 use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ports::store::{Arrival, ChildChunk, ChunkAnswer, NewChild};
@@ -101,7 +102,7 @@ impl<'a> Chunk<'a> {
             } else {
                 let place =
                     settled.next().ok_or_else(|| Error::bug("a member of a container lost its content"))?;
-                proposed.push((children.len(), place.clone()));
+                proposed.push(place.clone());
                 let first = plan::first(place.content.bytes, &self.payload, engine);
                 Arrival::Content(place.content, first)
             };
@@ -111,12 +112,14 @@ impl<'a> Chunk<'a> {
         self.send(children, proposed).await
     }
 
-    async fn send(&self, children: Vec<NewChild>, proposed: Vec<(usize, stored::Settled)>) -> Result<()> {
+    async fn send(&mut self, children: Vec<NewChild>, proposed: Vec<stored::Settled>) -> Result<()> {
+        let sent = children.len();
         let chunk = ChildChunk {
             task_id: self.lease.task_id,
             epoch: self.lease.epoch,
             fingerprint: self.fingerprint,
             declared: self.declared,
+            tree: ExpansionLimits::of_tree(&self.cx.deps.settings.limits),
             children,
         };
         crash::point("unpack.before_chunk");
@@ -125,12 +128,13 @@ impl<'a> Chunk<'a> {
         self.cx.progress();
         match answer {
             ChunkAnswer::Accepted(ids) => {
-                let answered: Vec<_> = proposed
-                    .into_iter()
-                    .map(|(index, place)| (place, ids.get(index).copied().flatten()))
-                    .collect();
-                stored::take_back(self.cx.deps, &answered).await;
+                stored::take_back(self.cx.deps, &proposed, &ids).await;
                 Ok(())
+            }
+            ChunkAnswer::Full { taken, error } => {
+                stored::take_back(self.cx.deps, &proposed, &taken).await;
+                self.met -= sent.saturating_sub(taken.len()) as u64;
+                Err(error.into())
             }
             ChunkAnswer::Stale => Err(Error::stale_lease(format!(
                 "task {} was taken over while it unpacked `{}`",

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docmill_core::disposition::{Disposition, decide};
 use docmill_core::error::ErrorNote;
+use docmill_core::expansion::{Expansion, ExpansionLimits};
 use docmill_core::id::ContentHash;
 use docmill_core::ingestion::Facts;
 use docmill_core::ports::store::{Done, ManifestEnd, StepRecord};
@@ -13,7 +14,6 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::wire::{Found, Kind, Want};
 use docmill_core::{Error, Result, crash};
 
-use super::allowed::Allowed;
 use super::chunk::Chunk;
 use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
@@ -51,18 +51,19 @@ impl TaskHandler for UnpackDocument {
         let fingerprint = fingerprint(cx, &document(lease)?.content_hash);
         let mut run = Run {
             chunk: Chunk::new(cx, lease, fingerprint)?,
-            allowed: Allowed::of(cx, document(lease)?.bytes),
+            expansion: Expansion::new(
+                ExpansionLimits::of_container(&cx.deps.settings.limits),
+                document(lease)?.bytes,
+            ),
             problems: Vec::new(),
             title: None,
         };
         let ended = run.follow(cx, lease, &mut readings).await;
         drop(readings);
-        let stopped_by = match ended {
-            Ok(()) => None,
-            Err(error) if is_final(cx, lease, &error) => Some(error),
-            Err(error) => return Err(error),
-        };
-        run.chunk.flush().await?;
+        let mut stopped_by = final_error(cx, lease, ended)?;
+        // The tree may be full only now; what stopped the reading is the better reason if there is one.
+        let full = final_error(cx, lease, run.chunk.flush().await)?;
+        stopped_by = stopped_by.or(full);
         crash::point("unpack.before_end");
         run.finish(cx, lease, &kind, fingerprint, stopped_by)
     }
@@ -71,7 +72,7 @@ impl TaskHandler for UnpackDocument {
 /// One unpack run.
 struct Run<'a> {
     chunk: Chunk<'a>,
-    allowed: Allowed<'a>,
+    expansion: Expansion,
     problems: Vec<Problem>,
     title: Option<String>,
 }
@@ -104,11 +105,11 @@ impl<'a> Run<'a> {
                 Found::Declared(members) => self.chunk.declared = Some(members),
                 Found::ChildBegin { position, path, .. } => {
                     self.unfinished(arriving.take()).await?;
-                    self.allowed.member()?;
+                    self.expansion.add_member()?;
                     arriving = Some(Arriving { position, path, content: Ok(Incoming::new(cx.deps)) });
                 }
                 Found::ChildChunk(piece) => {
-                    if let Err(error) = self.allowed.bytes(piece.len() as u64) {
+                    if let Err(error) = self.expansion.add_bytes(piece.len() as u64) {
                         self.unfinished(arriving).await?;
                         return Err(error);
                     }
@@ -127,7 +128,7 @@ impl<'a> Run<'a> {
                         self.unfinished(arriving.take()).await?;
                     }
                     if arriving.take().is_none() {
-                        self.allowed.member()?;
+                        self.expansion.add_member()?;
                     }
                     self.chunk.add_failed(position, path, error).await?;
                 }
@@ -226,6 +227,15 @@ impl Arriving<'_> {
     }
 }
 
+/// The error that ended a run for good; one that may pass is handed on.
+fn final_error(cx: &Context<'_>, lease: &Lease, ended: Result<()>) -> Result<Option<Error>> {
+    match ended {
+        Ok(()) => Ok(None),
+        Err(error) if is_final(cx, lease, &error) => Ok(Some(error)),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether what was unpacked until this error is all there will ever be.
 fn is_final(cx: &Context<'_>, lease: &Lease, error: &Error) -> bool {
     let age = cx.deps.clock.now().since(lease.queued_at);
@@ -244,8 +254,9 @@ fn is_final(cx: &Context<'_>, lease: &Lease, error: &Error) -> bool {
 fn fingerprint(cx: &Context<'_>, content: &ContentHash) -> ContentHash {
     let limits = &cx.deps.settings.limits;
     let matters = format!(
-        "entries={} bytes={} ratio={} from={} document={}",
+        "entries={} tree={} bytes={} ratio={} from={} document={}",
         limits.max_entries,
+        limits.max_tree_entries,
         limits.max_container_bytes,
         limits.max_ratio,
         limits.ratio_from_bytes,

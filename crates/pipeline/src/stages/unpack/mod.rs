@@ -1,5 +1,4 @@
 //! Containers to members.
 
-mod allowed;
 mod chunk;
 pub mod document;
