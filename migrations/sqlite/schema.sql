@@ -13,7 +13,7 @@ CREATE TABLE batch (
   tenant_id   BLOB    NOT NULL REFERENCES tenant,
   name        TEXT,
   kind        TEXT    NOT NULL,
-  state       TEXT    NOT NULL CHECK (state IN ('open', 'sealed', 'finished', 'cancelled')),
+  state       TEXT    NOT NULL CHECK (state = 'open' OR state = 'sealed' OR state = 'finished' OR state = 'cancelled'),
   paused      INTEGER NOT NULL DEFAULT 0,
   priority    INTEGER NOT NULL,
   expected    INTEGER, -- the walker's own count, stored when it seals
@@ -87,7 +87,7 @@ CREATE TABLE ingestion (
   priority          INTEGER NOT NULL,
   duplicate         INTEGER NOT NULL,
   status            TEXT    NOT NULL
-                    CHECK (status IN ('in_progress', 'completed', 'failed', 'skipped', 'cancelled')),
+                    CHECK (status = 'completed' OR status = 'in_progress' OR status = 'failed' OR status = 'skipped' OR status = 'cancelled'),
   result            TEXT,
   skip_reason       TEXT,
   error             TEXT, -- JSON
@@ -157,7 +157,7 @@ CREATE TABLE task (
   kind           TEXT    NOT NULL,
   stage          TEXT    NOT NULL,
   state          TEXT    NOT NULL
-                 CHECK (state IN ('waiting', 'queued', 'held', 'running', 'done', 'dead', 'cancelled', 'dropped')),
+                 CHECK (state = 'done' OR state = 'running' OR state = 'queued' OR state = 'waiting' OR state = 'held' OR state = 'dead' OR state = 'cancelled' OR state = 'dropped'),
   size           TEXT    NOT NULL CHECK (size IN ('small', 'large')),
   units          INTEGER NOT NULL,
   priority       INTEGER NOT NULL,
@@ -195,7 +195,6 @@ CREATE TABLE task_failure (
 CREATE TABLE tenant (
   tenant_id   BLOB    NOT NULL PRIMARY KEY,
   name        TEXT    NOT NULL UNIQUE,
-  event_seq   INTEGER NOT NULL DEFAULT 0, -- number of the last event
   event_floor INTEGER NOT NULL DEFAULT 0, -- events up to this number have been pruned
   created_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

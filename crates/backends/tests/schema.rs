@@ -70,3 +70,23 @@ fn durable_settings_hold_on_the_file() {
     let mode: String = conn.query_row("PRAGMA journal_mode", [], |r| r.get(0)).unwrap();
     assert_eq!(mode, "wal");
 }
+
+/// A check against a list of values makes SQLite build a table of them for every row it writes.
+#[test]
+fn writing_a_row_needs_no_temporary_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("docmill.db");
+    drop(open(&path).unwrap());
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    let mut tables = conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let tables: Vec<String> = tables.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+    assert!(tables.contains(&"task".to_owned()));
+    for table in tables {
+        let mut columns = conn.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
+        let columns: Vec<String> = columns.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+        let nulls = vec!["NULL"; columns.len()].join(", ");
+        let mut plan = conn.prepare(&format!("EXPLAIN INSERT INTO {table} VALUES ({nulls})")).unwrap();
+        let steps: Vec<String> = plan.query_map([], |r| r.get(1)).unwrap().map(Result::unwrap).collect();
+        assert!(!steps.contains(&"OpenEphemeral".to_owned()), "{table}: {steps:?}");
+    }
+}

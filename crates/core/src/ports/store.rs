@@ -4,6 +4,7 @@
 //! atomic, and every verb that changes something is idempotent where a caller might repeat it after a lost
 //! answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,7 +18,7 @@ use crate::artifact::Artifact;
 use crate::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use crate::clock::Timestamp;
 use crate::document::DocumentState;
-use crate::error::{ErrorNote, Result};
+use crate::error::{Error, ErrorNote, Result};
 use crate::event::EventFilter;
 use crate::expansion::ExpansionLimits;
 use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId};
@@ -220,6 +221,15 @@ pub enum Committed {
     Stale,
 }
 
+/// What reports and a claim brought.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Exchange {
+    /// What became of each report.
+    pub committed: Vec<Committed>,
+    /// New work, if it was asked for.
+    pub claimed: Vec<Lease>,
+}
+
 /// Members of a container, as they are found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChildChunk {
@@ -399,8 +409,14 @@ pub trait Store: Send + Sync {
         held: Vec<(TaskId, Epoch)>,
         lease: Duration,
     ) -> Result<Vec<TaskId>>;
-    /// Reports. Accepted only under the current epoch; the same report again gets the same answer.
-    async fn commit(&self, commit: Commit) -> Result<Committed>;
+    /// Takes reports and gives new work in return, all in one transaction. A report is accepted only under the
+    /// current epoch, and the same one again gets the same answer; if one cannot be stored, none is.
+    async fn exchange(&self, reports: Vec<Arc<Commit>>, claim: Option<ClaimSpec>) -> Result<Exchange>;
+    /// One report, and no new work.
+    async fn commit(&self, commit: Commit) -> Result<Committed> {
+        let mut answer = self.exchange(vec![Arc::new(commit)], None).await?;
+        answer.committed.pop().ok_or_else(|| Error::bug("the store did not answer a report"))
+    }
     /// Adds members of a container under the unpack task's lease. Idempotent. Counts as progress.
     async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer>;
     /// Hands work back untouched and uncharged.

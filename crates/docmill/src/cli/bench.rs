@@ -94,7 +94,7 @@ impl Engine {
         let batch = queue(&deps, tenant, self.tasks).await?;
         let queued = cpu();
         let started = cx.clock.monotonic();
-        owner.start_engine(EngineOptions { maintain: false, ..EngineOptions::new(&deps.settings.engine) })?;
+        owner.start_engine(engine_options(&deps))?;
         ended(&deps, tenant, batch).await?;
         let elapsed = cx.clock.monotonic().saturating_sub(started);
         let worked = cpu();
@@ -134,6 +134,12 @@ impl Engine {
         deps.store.seal_batch(tenant, batch, Walk { walked: 1, known: 0, baseline: 0 }).await?;
         Ok(ms(taken))
     }
+}
+
+/// A worker for this one kind, as the workers it is compared with.
+fn engine_options(deps: &Deps) -> EngineOptions {
+    let options = EngineOptions::new(&deps.settings.engine);
+    EngineOptions { maintain: false, kinds: vec![KIND.to_string()], ..options }
 }
 
 async fn open(deps: &Deps, tenant: TenantId) -> Result<BatchId> {
@@ -215,7 +221,7 @@ fn receipt(deps: &Deps, tenant: TenantId, batch: BatchId) -> Receipt {
 async fn ended(deps: &Deps, tenant: TenantId, batch: BatchId) -> Result<()> {
     loop {
         match deps.store.find_batch(tenant, &batch.to_string()).await? {
-            Some(totals) if totals.open > 0 => tokio::time::sleep(Duration::from_millis(5)).await,
+            Some(totals) if totals.open > 0 => tokio::time::sleep(Duration::from_millis(10)).await,
             Some(_) => return Ok(()),
             None => return Err(Error::bug("the batch is gone")),
         }

@@ -72,16 +72,30 @@ impl Capacity {
 
     /// What can be taken now.
     pub(crate) fn room(&self, now: Duration) -> Room {
+        self.room_without(&std::iter::empty(), now)
+    }
+
+    /// What can be taken once tasks of these kinds and units have ended.
+    pub(crate) fn room_without<'a>(
+        &self,
+        ending: &(impl Iterator<Item = (&'a TaskKind, u32)> + Clone),
+        now: Duration,
+    ) -> Room {
         let mut state = self.lock();
-        let units = state.units.saturating_sub(state.used);
-        let (idle, ample) = (state.running == 0, state.is_ample());
+        let (count, ending_units) = ending.clone().fold((0, 0), |(n, sum), (_, units)| (n + 1, sum + units));
+        let running = state.running.saturating_sub(count);
+        let units = state.units.saturating_sub(state.used.saturating_sub(ending_units));
+        let ample = running == 0 || units * 2 >= state.units;
         let kinds = state
             .gates
             .iter_mut()
-            .map(|(kind, gate)| (kind.clone(), gate.open(now)))
+            .map(|(kind, gate)| {
+                let ending = ending.clone().filter(|(of, _)| *of == kind).count() as u32;
+                (kind.clone(), gate.open(ending, now))
+            })
             .filter(|(_, open)| *open > 0)
             .collect();
-        Room { units, idle, ample, kinds }
+        Room { units, idle: running == 0, ample, kinds }
     }
 
     /// Takes a task on. It is not refused: the store gave it within the room that was asked for, or because
@@ -112,7 +126,7 @@ impl Capacity {
         let free = state.units.saturating_sub(state.used) + held;
         // A task alone may be larger than the worker, as when it is claimed.
         let fits = units <= free || state.running <= 1;
-        fits && state.gates.get_mut(kind).is_some_and(|gate| gate.open(now) > 0)
+        fits && state.gates.get_mut(kind).is_some_and(|gate| gate.open(0, now) > 0)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -127,9 +141,10 @@ impl State {
 }
 
 impl Gate {
-    /// How many more may start now.
-    fn open(&mut self, now: Duration) -> usize {
-        let at_once = self.at_once.map_or(usize::MAX, |limit| limit.saturating_sub(self.running) as usize);
+    /// How many more may start now, if so many end.
+    fn open(&mut self, ending: u32, now: Duration) -> usize {
+        let running = self.running.saturating_sub(ending);
+        let at_once = self.at_once.map_or(usize::MAX, |limit| limit.saturating_sub(running) as usize);
         let starts = self.starts.as_mut().map_or(usize::MAX, |bucket| {
             bucket.fill(now);
             bucket.tokens as usize

@@ -1,11 +1,13 @@
 //! The work engine: claims tasks within its capacity, runs them, and commits what comes of it.
 //!
-//! `worker` is the main loop; `run` takes one leased task to its commit and on to the next; `heartbeat` keeps
+//! `worker` is the main loop; `run` takes one leased task to its report and on to the next; `desk` takes reports to
+//! the store and brings new work back; `heartbeat` keeps
 //! leases alive and stops work that lost its own; `sweeper` brings back what dead workers left; `shutdown`
 //! hands everything back in order. No retry is decided here: `docmill_core::disposition` does that, and `plan`
 //! says what follows.
 
 mod capacity;
+mod desk;
 mod heartbeat;
 mod liveness;
 mod registry;
@@ -15,18 +17,21 @@ mod shutdown;
 mod sweeper;
 mod worker;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use docmill_core::config::EngineSettings;
 use docmill_core::id::{Epoch, TaskId, TenantId, WorkerId};
-use docmill_core::task::TaskKind;
+use docmill_core::ports::store::ClaimSpec;
+use docmill_core::task::{Lease, TaskKind};
 use docmill_core::{Error, Result};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::{JoinError, JoinSet};
 
 use crate::service::Inner;
 use crate::stages;
-use capacity::Capacity;
+use capacity::{Capacity, Room};
 use seat::Seats;
 
 /// How an engine is run.
@@ -97,6 +102,14 @@ pub(crate) struct Engine {
     pub(crate) options: EngineOptions,
     pub(crate) capacity: Capacity,
     pub(crate) seats: Seats,
+    /// Tasks that run, and those that have ended and were not looked at yet.
+    running: Mutex<JoinSet<()>>,
+    /// Held by whoever claims: two claims at a time would both take the same room.
+    claiming: tokio::sync::Mutex<()>,
+    /// The last claim brought something.
+    found_work: AtomicBool,
+    /// To the desk.
+    reports: mpsc::UnboundedSender<desk::Report>,
     /// Some capacity was freed.
     pub(crate) freed: Notify,
     /// So much was freed that claiming pays at once.
@@ -119,6 +132,42 @@ impl Engine {
         *self.phase.borrow() != Phase::Working
     }
 
+    /// Whether the last claim brought something: then it pays to claim again at once.
+    fn found_work(&self) -> bool {
+        self.found_work.load(Ordering::Relaxed)
+    }
+
+    fn note_found(&self, found: bool) {
+        self.found_work.store(found, Ordering::Relaxed);
+    }
+
+    /// A claim that fills this room.
+    fn claim_spec(&self, room: Room) -> ClaimSpec {
+        ClaimSpec {
+            worker_id: self.worker_id,
+            lease: self.settings().lease,
+            max_tasks: self.settings().claim_max.min(room.units as usize).max(1),
+            kinds: room.kinds,
+            units: room.units,
+            idle: room.idle,
+            tenant_id: self.options.tenant,
+        }
+    }
+
+    /// Begins to run a task that was claimed.
+    fn start(self: &Arc<Self>, lease: Lease, lease_ends: Duration) {
+        let seat = run::take_seat(self, &lease, lease_ends);
+        let mut running = self.running();
+        while let Some(ended) = running.try_join_next() {
+            report_panic(ended);
+        }
+        running.spawn(run::run(Arc::clone(self), Box::new(lease), seat));
+    }
+
+    fn running(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks for the end, unless that has been asked for.
     fn drain(&self, grace: Duration) {
         self.phase.send_if_modified(|phase| {
@@ -134,6 +183,14 @@ impl Engine {
 
     fn release_later(&self, task: TaskId, epoch: Epoch) {
         self.to_release.lock().unwrap_or_else(PoisonError::into_inner).push((task, epoch));
+    }
+}
+
+/// Handlers cannot panic their task (`run` catches that), so this is a bug in the engine itself. The lease of
+/// the task runs out and the sweeper brings it back.
+fn report_panic(ended: std::result::Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "the engine lost a task");
     }
 }
 
@@ -178,17 +235,22 @@ pub(crate) fn start(inner: Arc<Inner>, options: EngineOptions) -> Result<EngineH
     let per_kind = &inner.deps.settings.engine.per_kind;
     let capacity = Capacity::new(options.slots, &kinds, per_kind);
     let worker_id = WorkerId(inner.deps.ids.next());
+    let (reports, at_the_desk) = mpsc::unbounded_channel();
     let engine = Arc::new(Engine {
         inner,
         worker_id,
         options,
         capacity,
         seats: Seats::default(),
+        running: Mutex::new(JoinSet::new()),
+        claiming: tokio::sync::Mutex::new(()),
+        found_work: AtomicBool::new(false),
+        reports,
         freed: Notify::new(),
         ample: Notify::new(),
         phase: watch::channel(Phase::Working).0,
         to_release: Mutex::new(Vec::new()),
     });
-    tokio::spawn(worker::work(Arc::clone(&engine)));
+    tokio::spawn(worker::work(Arc::clone(&engine), at_the_desk));
     Ok(EngineHandle { engine })
 }

@@ -14,6 +14,7 @@ use futures::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::Engine;
+use super::desk::{self, Answer};
 use super::seat::{Seat, Stop};
 use crate::plan;
 use crate::stages::{self, Context};
@@ -36,7 +37,7 @@ enum Verdict {
 pub(super) async fn run(engine: Arc<Engine>, lease: Box<Lease>, seat: Arc<Seat>) {
     let mut next = Some((lease, seat));
     while let Some((lease, seat)) = next.take() {
-        let held = Held { engine: &engine, lease: &lease, seat: &seat };
+        let mut held = Held { engine: &engine, lease: &lease, seat: &seat, refilled: false };
         if !seat.begin() {
             return;
         }
@@ -48,7 +49,7 @@ pub(super) async fn run(engine: Arc<Engine>, lease: Box<Lease>, seat: Arc<Seat>)
             kind = %lease.kind,
             attempt = lease.attempts.total,
         );
-        let following = one(&engine, &lease, &seat).instrument(span).await;
+        let following = one(&mut held).instrument(span).await;
         drop(held);
         next = following.map(|(lease, ends)| {
             let seat = take_seat(&engine, &lease, ends);
@@ -72,12 +73,17 @@ struct Held<'a> {
     engine: &'a Engine,
     lease: &'a Lease,
     seat: &'a Seat,
+    /// Somebody has its place already.
+    refilled: bool,
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.engine.seats.leave(self.seat);
         let ample = self.engine.capacity.give_back(&self.lease.kind, self.lease.units);
+        if self.refilled {
+            return;
+        }
         self.engine.freed.notify_one();
         if ample {
             self.engine.ample.notify_one();
@@ -86,7 +92,8 @@ impl Drop for Held<'_> {
 }
 
 /// Runs one task to its commit. Returns what follows, and when its lease ends.
-async fn one(engine: &Engine, lease: &Lease, seat: &Seat) -> Option<(Box<Lease>, Duration)> {
+async fn one(held: &mut Held<'_>) -> Option<(Box<Lease>, Duration)> {
+    let Held { engine, lease, seat, .. } = *held;
     let started = engine.now();
     crash::point("engine.before_run");
     let verdict = tokio::select! {
@@ -98,7 +105,7 @@ async fn one(engine: &Engine, lease: &Lease, seat: &Seat) -> Option<(Box<Lease>,
     match verdict {
         Verdict::Report(outcome) => {
             let duration = engine.now().saturating_sub(started);
-            commit(engine, lease, seat, outcome, duration).await
+            commit(held, outcome, duration).await
         }
         Verdict::Abandon => {
             tracing::debug!(task_id = lease.task_id.0, "task was left to its new owner");
@@ -222,30 +229,22 @@ fn log(lease: &Lease, error: &Error, disposition: Disposition) {
 
 /// Commits, again and again while the store cannot be reached and the lease holds: the work is done, and the
 /// same report sent twice does no harm.
-async fn commit(
-    engine: &Engine,
-    lease: &Lease,
-    seat: &Seat,
-    outcome: Outcome,
-    duration: Duration,
-) -> Option<(Box<Lease>, Duration)> {
-    let mut commit = Commit {
-        task_id: lease.task_id,
-        epoch: lease.epoch,
-        duration,
-        continue_for: continue_for(engine, lease, &outcome),
-        outcome,
-    };
+async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Option<(Box<Lease>, Duration)> {
+    let Held { engine, lease, seat, .. } = *held;
+    let (task_id, epoch) = (lease.task_id, lease.epoch);
+    let continue_for = continue_for(engine, lease, &outcome);
+    let mut commit = Arc::new(Commit { task_id, epoch, duration, continue_for, outcome });
     let mut pause = COMMIT_PAUSE;
     loop {
         crash::point("engine.before_commit");
         let asked_at = engine.now();
-        let error = match engine.inner.deps.store.commit(commit.clone()).await {
-            Ok(Committed::Accepted { next }) => {
+        let error = match desk::report(engine, lease, Arc::clone(&commit)).await {
+            Ok(Answer { committed: Committed::Accepted { next }, refilled }) => {
                 crash::point("engine.after_commit");
+                held.refilled = refilled;
                 return next.map(|next| (next, asked_at + engine.settings().lease));
             }
-            Ok(Committed::Stale) => {
+            Ok(Answer { committed: Committed::Stale, .. }) => {
                 tracing::debug!(task_id = lease.task_id.0, "result came too late and was dropped");
                 return None;
             }
@@ -268,8 +267,8 @@ async fn commit(
             // The result itself cannot be stored: report that instead, once.
             _ if !matches!(commit.outcome, Outcome::Dead { .. }) => {
                 let note = ErrorNote { kind: ErrorKind::Bug, ..ErrorNote::from(&error) };
-                commit.outcome = dead(lease, note);
-                commit.continue_for = None;
+                let outcome = dead(lease, note);
+                commit = Arc::new(Commit { task_id, epoch, duration, continue_for: None, outcome });
             }
             // The lease will run out, and the losses of the task are bounded.
             _ => return None,

@@ -18,7 +18,10 @@ const STOP_WITHIN: Duration = Duration::from_secs(5);
 const RELEASE_TRIES: u32 = 5;
 
 /// Brings all work to an end.
-pub(super) async fn drain(engine: &Engine, running: &mut JoinSet<()>) {
+pub(super) async fn drain(engine: &Engine) {
+    // A claim under way brings what it got before anything is handed back; none begins after it.
+    drop(engine.claiming.lock().await);
+    let running = &mut std::mem::take(&mut *engine.running());
     let unbegun = engine.seats.hand_back_unbegun();
     release(engine, unbegun).await;
 

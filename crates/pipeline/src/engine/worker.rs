@@ -6,15 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docmill_core::ports::store::ClaimSpec;
 use docmill_core::task::TaskKind;
 use docmill_core::{Result, crash};
-use tokio::sync::watch;
-use tokio::task::{JoinError, JoinSet};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::capacity::Room;
-use super::run::{run, take_seat};
+use super::desk::{self, Report};
 use super::{Engine, Phase, heartbeat, registry, shutdown, sweeper};
 use crate::{followers, maintenance};
 
@@ -32,12 +31,13 @@ const PACE: Duration = Duration::from_millis(25);
 const ERROR_PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs an engine from registration to its end.
-pub(super) async fn work(engine: Arc<Engine>) {
+pub(super) async fn work(engine: Arc<Engine>, reports: mpsc::UnboundedReceiver<Report>) {
     let _ends = Ends(&engine);
     let Some(registration) = registry::register(&engine).await else { return };
     crash::point("worker.registered");
     // These live as long as the engine holds work: until after the last release.
     let mut company = JoinSet::new();
+    company.spawn(desk::serve(Arc::clone(&engine), reports));
     company.spawn(heartbeat::beat(Arc::clone(&engine)));
     company.spawn(heartbeat::watch(Arc::clone(&engine)));
     company.spawn(sweeper::sweep(Arc::clone(&engine)));
@@ -47,9 +47,8 @@ pub(super) async fn work(engine: Arc<Engine>) {
     let follower =
         engine.options.follow.then(|| tokio::spawn(followers::index::follow(Arc::clone(&engine.inner))));
 
-    let mut running = JoinSet::new();
-    claim_and_run(&engine, &mut running).await;
-    shutdown::drain(&engine, &mut running).await;
+    claim_and_run(&engine).await;
+    shutdown::drain(&engine).await;
     company.shutdown().await;
     if let Some(follower) = follower {
         if engine.options.exit_when_idle {
@@ -70,21 +69,19 @@ impl Drop for Ends<'_> {
 }
 
 /// Until the engine drains.
-async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
+async fn claim_and_run(engine: &Arc<Engine>) {
     let mut phase = engine.phase.subscribe();
     let mut added = engine.inner.deps.store.work_added();
     let mut last_claim: Option<Instant> = None;
-    let mut found_work = false;
     let mut empty_polls = 0;
     // Kinds of which nothing is due before a moment, unless work is added.
     let mut nothing_of: Option<(Vec<TaskKind>, Instant)> = None;
     let mut error_pause = ERROR_PAUSE;
     while *phase.borrow_and_update() == Phase::Working {
-        while let Some(ended) = running.try_join_next() {
-            report_panic(ended);
-        }
+        let claiming = engine.claiming.lock().await;
         let room = engine.capacity.room(engine.now());
         if room.units == 0 || room.kinds.is_empty() {
+            drop(claiming);
             wait(engine, &mut phase, None, POLL).await;
             continue;
         }
@@ -93,6 +90,7 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
             && !added.has_changed().unwrap_or(false)
             && Instant::now() < *until
         {
+            drop(claiming);
             let left = until.saturating_duration_since(Instant::now());
             if wait(engine, &mut phase, Some(&mut added), left).await == Woken::ByWork {
                 nothing_of = None;
@@ -100,11 +98,13 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
             continue;
         }
         // Room alone is no reason to hurry when there was no work a moment ago.
+        let found_work = engine.found_work();
         let hurry = room.idle || (room.ample && found_work) || added.has_changed().unwrap_or(false);
         if let Some(at) = last_claim
             && !hurry
             && at.elapsed() < PACE
         {
+            drop(claiming);
             tokio::select! {
                 () = tokio::time::sleep_until(at + PACE) => {}
                 () = engine.ample.notified(), if found_work => {}
@@ -119,9 +119,11 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
         last_claim = Some(Instant::now());
         let idle = room.idle;
         let open: Vec<TaskKind> = room.kinds.iter().map(|(kind, _)| kind.clone()).collect();
-        match claim(engine, running, room).await {
+        let claimed = claim(engine, room).await;
+        drop(claiming);
+        match claimed {
             Ok(0) => {
-                (error_pause, found_work) = (ERROR_PAUSE, false);
+                error_pause = ERROR_PAUSE;
                 empty_polls = if idle { empty_polls + 1 } else { 0 };
                 if engine.options.exit_when_idle && empty_polls >= EMPTY_POLLS && nothing_open(engine).await {
                     engine.drain(Duration::ZERO);
@@ -134,7 +136,7 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
                     nothing_of = last_claim.map(|at| (open, at + until_due));
                 }
             }
-            Ok(_) => (error_pause, found_work, empty_polls) = (ERROR_PAUSE, true, 0),
+            Ok(_) => (error_pause, empty_polls) = (ERROR_PAUSE, 0),
             Err(error) => {
                 tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot claim work");
                 tokio::select! {
@@ -148,25 +150,15 @@ async fn claim_and_run(engine: &Arc<Engine>, running: &mut JoinSet<()>) {
 }
 
 /// Claims within `room` and starts what was given. Answers how much that was.
-async fn claim(engine: &Arc<Engine>, running: &mut JoinSet<()>, room: Room) -> Result<usize> {
-    let lease = engine.settings().lease;
-    let spec = ClaimSpec {
-        worker_id: engine.worker_id,
-        lease,
-        max_tasks: engine.settings().claim_max.min(room.units as usize).max(1),
-        kinds: room.kinds,
-        units: room.units,
-        idle: room.idle,
-        tenant_id: engine.options.tenant,
-    };
+async fn claim(engine: &Arc<Engine>, room: Room) -> Result<usize> {
     // Counted from before the question: the lease that the store grants cannot end earlier.
-    let lease_ends = engine.now() + lease;
-    let leases = engine.inner.deps.store.claim(spec).await?;
+    let lease_ends = engine.now() + engine.settings().lease;
+    let leases = engine.inner.deps.store.claim(engine.claim_spec(room)).await?;
     crash::point("engine.after_claim");
     let claimed = leases.len();
+    engine.note_found(claimed > 0);
     for lease in leases {
-        let seat = take_seat(engine, &lease, lease_ends);
-        running.spawn(run(Arc::clone(engine), Box::new(lease), seat));
+        engine.start(lease, lease_ends);
     }
     Ok(claimed)
 }
@@ -226,13 +218,5 @@ async fn nothing_open(engine: &Engine) -> bool {
             tracing::warn!(error = %error.chain(), "cannot count open tasks");
             false
         }
-    }
-}
-
-/// Handlers cannot panic their task (`run` catches that), so this is a bug in the engine itself. The lease of
-/// the task runs out and the sweeper brings it back.
-fn report_panic(ended: std::result::Result<(), JoinError>) {
-    if let Err(error) = ended {
-        tracing::error!(%error, "the engine lost a task");
     }
 }

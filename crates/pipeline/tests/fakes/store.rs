@@ -23,8 +23,8 @@ use docmill_core::ledger::Ledger;
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
     Arrival, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, Done,
-    ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection, StepRecord, StoredContent,
-    Swept,
+    Exchange, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection, StepRecord,
+    StoredContent, Swept,
 };
 use docmill_core::state::TaskState;
 use docmill_core::task::{Attempts, Lease, MAX_LOST, NewTask, Subject, SubjectDocument, TaskKind};
@@ -330,6 +330,17 @@ impl Store for FakeStore {
             }
         }
         Ok(lost)
+    }
+
+    async fn exchange(&self, reports: Vec<Arc<Commit>>, claim: Option<ClaimSpec>) -> Result<Exchange> {
+        let mut answer = Exchange::default();
+        for report in reports {
+            answer.committed.push(self.commit(Commit::clone(&report)).await?);
+        }
+        if let Some(spec) = claim {
+            answer.claimed = self.claim(spec).await?;
+        }
+        Ok(answer)
     }
 
     async fn commit(&self, commit: Commit) -> Result<Committed> {

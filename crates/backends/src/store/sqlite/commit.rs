@@ -174,19 +174,23 @@ fn store_artifacts(tx: &Tx<'_>, belongs: &Belongs, done: &Done) -> Result<()> {
     Ok(())
 }
 
+/// An ingestion shows its progress this often: each note costs a page that is written.
+const PROGRESS_EVERY_MS: i64 = 1_000;
+
 fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit) -> Result<()> {
-    let first = tx.first_progress(belongs.ingestion_id);
-    if !first && *facts == Facts::default() {
+    let nothing_new = *facts == Facts::default();
+    if nothing_new && !tx.first_progress(belongs.ingestion_id) {
         return Ok(());
     }
     let now = tx.now;
+    // The last condition alone decides whether there is anything to write.
     tx.sql(
         "UPDATE ingestion SET media_type = coalesce(?2, media_type), page_count = coalesce(?3, page_count),
            word_count = coalesce(?4, word_count), language = coalesce(?5, language),
            quality = coalesce(?6, quality), title = coalesce(?7, title),
            transcription_key = coalesce(?8, transcription_key), progress_at = ?9,
            started_at = coalesce(started_at, ?10)
-         WHERE ingestion_id = ?1",
+         WHERE ingestion_id = ?1 AND (?11 OR started_at IS NULL OR progress_at <= ?12)",
     )?
     .execute(params![
         belongs.ingestion_id.as_bytes(),
@@ -199,6 +203,8 @@ fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit
         facts.transcription.as_ref().map(docmill_core::id::BlobKey::as_str),
         now.0,
         now.minus(commit.duration).0,
+        !nothing_new,
+        now.0 - PROGRESS_EVERY_MS,
     ])
     .map_err(sql_error("note facts"))?;
     Ok(())

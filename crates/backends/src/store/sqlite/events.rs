@@ -7,7 +7,7 @@ use docmill_core::id::TenantId;
 use docmill_core::{Error, Result};
 use rusqlite::{Connection, params};
 
-use super::row::{Columns, sql_error};
+use super::row::{Columns, json, sql_error};
 use super::tx::Tx;
 
 const DEFAULT_LIMIT: usize = 100;
@@ -15,10 +15,7 @@ const MAX_LIMIT: usize = 10_000;
 
 /// Events after the cursor. A cursor older than what is kept is told so, not silently moved.
 pub(super) fn read(conn: &Connection, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {
-    let (last, floor): (i64, i64) = conn
-        .prepare_cached("SELECT event_seq, event_floor FROM tenant WHERE tenant_id = ?1")
-        .and_then(|mut s| s.query_row([tenant.as_bytes()], |r| Ok((r.get(0)?, r.get(1)?))))
-        .map_err(sql_error("read events"))?;
+    let (last, floor) = bounds(conn, tenant)?;
     if filter.after < floor && filter.after > 0 {
         return Err(Error::invalid_request(format!(
             "events up to {floor} have been pruned, and the cursor is {}",
@@ -54,6 +51,26 @@ pub(super) fn read(conn: &Connection, tenant: TenantId, filter: &EventFilter) ->
         }
     }
     Ok(EventsAnswer { events, oldest: (floor + 1).min(last.max(1)), next })
+}
+
+/// The number of the last event, and up to which number they have been pruned.
+pub(super) fn bounds(conn: &Connection, tenant: TenantId) -> Result<(i64, i64)> {
+    conn.prepare_cached(
+        "SELECT coalesce((SELECT max(last_seq) FROM event WHERE tenant_id = ?1), event_floor), event_floor
+           FROM tenant WHERE tenant_id = ?1",
+    )
+    .and_then(|mut s| s.query_row([tenant.as_bytes()], |r| Ok((r.get(0)?, r.get(1)?))))
+    .map_err(sql_error("read the event number"))
+}
+
+/// Appends events under the numbers that follow the last one.
+pub(super) fn append(tx: &Tx<'_>, tenant: TenantId, bodies: &[EventBody]) -> Result<()> {
+    let (before, _) = bounds(tx.conn(), tenant)?;
+    let last = before + bodies.len() as i64;
+    tx.sql("INSERT INTO event (tenant_id, last_seq, first_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![tenant.as_bytes(), last, before + 1, tx.now.0, json(&bodies)?])
+        .map_err(sql_error("append events"))?;
+    Ok(())
 }
 
 fn matches(filter: &EventFilter, body: &EventBody) -> bool {

@@ -8,6 +8,7 @@ use super::row::sql_error;
 const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_engine", include_str!("../../../../../migrations/sqlite/0001_engine.sql")),
     ("0002_trees", include_str!("../../../../../migrations/sqlite/0002_trees.sql")),
+    ("0003_cheap_writes", include_str!("../../../../../migrations/sqlite/0003_cheap_writes.sql")),
 ];
 
 /// The schema this build works with.

@@ -21,7 +21,7 @@ use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ledger::Ledger;
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, NewWorker, Receipt,
+    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, NewWorker, Receipt,
     Received, Selected, Selection, StepRecord, Swept,
 };
 use docmill_core::task::{Lease, NewTask, TaskKind};
@@ -198,8 +198,19 @@ impl Store for SqliteStore {
         self.writer.write_lightly(Lane::Urgent, move |tx| claim::renew(tx, worker, &held, lease)).await
     }
 
-    async fn commit(&self, commit: Commit) -> Result<Committed> {
-        self.writer.write(Lane::Usual, move |tx| commit::commit(tx, &commit)).await
+    async fn exchange(&self, reports: Vec<Arc<Commit>>, claim: Option<ClaimSpec>) -> Result<Exchange> {
+        let turn = Arc::clone(&self.turn);
+        self.writer
+            .write(Lane::Usual, move |tx| {
+                let committed =
+                    reports.iter().map(|report| commit::commit(tx, report)).collect::<Result<_>>()?;
+                let claimed = match &claim {
+                    Some(spec) => claim::claim(tx, spec, &turn)?,
+                    None => Vec::new(),
+                };
+                Ok(Exchange { committed, claimed })
+            })
+            .await
     }
 
     async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer> {

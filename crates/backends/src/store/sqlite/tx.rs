@@ -11,8 +11,8 @@ use docmill_core::ingestion::IngestionStatus;
 use docmill_core::{Error, Result, crash};
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::row::{json, sql_error};
-use super::task;
+use super::row::sql_error;
+use super::{events, task};
 
 /// Changes to the totals of one batch.
 #[derive(Debug, Default)]
@@ -92,6 +92,10 @@ impl<'c> Tx<'c> {
     /// A prepared statement; the connection keeps them.
     pub(super) fn sql(&self, sql: &str) -> Result<CachedStatement<'c>> {
         self.conn.prepare_cached(sql).map_err(sql_error("prepare a statement"))
+    }
+
+    pub(super) fn conn(&self) -> &'c Connection {
+        self.conn
     }
 
     pub(super) fn ids(&self) -> &'c dyn IdGen {
@@ -176,7 +180,7 @@ impl<'c> Tx<'c> {
         }
         let events = std::mem::take(&mut self.events);
         for (tenant, bodies) in events {
-            self.append_events(tenant, &bodies)?;
+            events::append(&self, tenant, &bodies)?;
         }
         crash::point("store.commit.events");
         Ok(self.aftermath)
@@ -226,23 +230,6 @@ impl<'c> Tx<'c> {
                 .execute([batch.as_bytes()])
                 .map_err(sql_error("reopen a batch"))?;
         }
-        Ok(())
-    }
-
-    fn append_events(&self, tenant: TenantId, bodies: &[EventBody]) -> Result<()> {
-        let last: i64 = self
-            .sql("UPDATE tenant SET event_seq = event_seq + ?2 WHERE tenant_id = ?1 RETURNING event_seq")?
-            .query_row(params![tenant.as_bytes(), bodies.len() as i64], |r| r.get(0))
-            .map_err(sql_error("number events"))?;
-        self.sql("INSERT INTO event (tenant_id, last_seq, first_seq, at, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![
-                tenant.as_bytes(),
-                last,
-                last - bodies.len() as i64 + 1,
-                self.now.0,
-                json(&bodies)?
-            ])
-            .map_err(sql_error("append events"))?;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! There is no lingering: a lone write commits at once, and while it does the next group gathers. A group that
 //! fails is rolled back and repeated one by one, so that only the offender gets the error.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -169,6 +170,7 @@ impl Drop for Writer {
 }
 
 fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, after: &dyn Fn(Aftermath)) {
+    let sync = Sync::new(conn);
     loop {
         let (first, durable) = {
             let mut lanes = shared.lock();
@@ -185,7 +187,7 @@ fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, a
             }
         };
         let mut group = Vec::new();
-        match commit_group(conn, shared, clock, ids, durable, first, &mut group) {
+        match commit_group(&sync, shared, clock, ids, durable, first, &mut group) {
             Ok(aftermath) => {
                 crash::point("store.group.before_reply");
                 after(aftermath);
@@ -200,7 +202,7 @@ fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, a
             }
             Err(_) => {
                 for mut job in group {
-                    let outcome = commit_one(conn, clock, ids, job.as_mut());
+                    let outcome = commit_one(&sync, clock, ids, job.as_mut());
                     if let Ok(aftermath) = outcome {
                         after(aftermath);
                     }
@@ -226,7 +228,7 @@ impl Lanes {
 
 /// Runs `first` and whatever else waits, in one transaction. `group` holds the jobs afterwards in any case.
 fn commit_group(
-    conn: &Connection,
+    sync: &Sync<'_>,
     shared: &Shared,
     clock: &dyn Clock,
     ids: &dyn IdGen,
@@ -236,7 +238,7 @@ fn commit_group(
 ) -> Result<Aftermath> {
     let begun = clock.monotonic();
     let mut pending = Some(first);
-    in_transaction(conn, clock, ids, durable, |tx| {
+    in_transaction(sync, clock, ids, durable, |tx| {
         while let Some(mut job) = pending.take() {
             let outcome = job.run(tx);
             group.push(job);
@@ -250,18 +252,18 @@ fn commit_group(
     .inspect_err(|_| group.extend(pending.take()))
 }
 
-fn commit_one(conn: &Connection, clock: &dyn Clock, ids: &dyn IdGen, job: &mut dyn Job) -> Result<Aftermath> {
-    in_transaction(conn, clock, ids, Durable::Yes, |tx| job.run(tx))
+fn commit_one(sync: &Sync<'_>, clock: &dyn Clock, ids: &dyn IdGen, job: &mut dyn Job) -> Result<Aftermath> {
+    in_transaction(sync, clock, ids, Durable::Yes, |tx| job.run(tx))
 }
 
 fn in_transaction(
-    conn: &Connection,
+    sync: &Sync<'_>,
     clock: &dyn Clock,
     ids: &dyn IdGen,
     durable: Durable,
     work: impl FnOnce(&mut Tx<'_>) -> Result<()>,
 ) -> Result<Aftermath> {
-    choose(conn, durable)?;
+    let conn = sync.choose(durable)?;
     conn.prepare_cached("BEGIN IMMEDIATE")
         .and_then(|mut s| s.execute([]))
         .map_err(sql_error("begin a transaction"))?;
@@ -282,11 +284,30 @@ fn in_transaction(
     outcome
 }
 
-/// Sets how the next commit is written. A durable one also makes durable what lighter ones wrote before it.
-fn choose(conn: &Connection, durable: Durable) -> Result<()> {
-    // Not prepared once and kept: SQLite obeys this pragma while it compiles it.
-    let level = if durable == Durable::Yes { "FULL" } else { "NORMAL" };
-    conn.execute_batch(&format!("PRAGMA synchronous = {level}")).map_err(sql_error("choose how to commit"))
+/// The connection, and how its commits are written at present.
+struct Sync<'c> {
+    conn: &'c Connection,
+    chosen: Cell<Option<Durable>>,
+}
+
+impl<'c> Sync<'c> {
+    fn new(conn: &'c Connection) -> Self {
+        Self { conn, chosen: Cell::new(None) }
+    }
+
+    /// Sets how the next commit is written. A durable one also makes durable what lighter ones wrote before it.
+    fn choose(&self, durable: Durable) -> Result<&'c Connection> {
+        if self.chosen.get() != Some(durable) {
+            self.chosen.set(None);
+            // Not prepared once and kept: SQLite obeys this pragma while it compiles it.
+            let level = if durable == Durable::Yes { "FULL" } else { "NORMAL" };
+            self.conn
+                .execute_batch(&format!("PRAGMA synchronous = {level}"))
+                .map_err(sql_error("choose how to commit"))?;
+            self.chosen.set(Some(durable));
+        }
+        Ok(self.conn)
+    }
 }
 
 /// The same error once more: errors carry their cause and cannot be cloned.

@@ -7,7 +7,7 @@ use docmill_core::ingestion::IngestionStatus;
 use rusqlite::Connection;
 
 use super::super::row::{Columns, sql_error};
-use super::super::{batch, follow, worker};
+use super::super::{batch, events, follow, worker};
 use super::{collect, first};
 
 /// Batches shown.
@@ -20,10 +20,7 @@ pub(in super::super) fn status(conn: &Connection, tenant: TenantId, docs_per_s: 
             .map(|n| u64::try_from(n).unwrap_or(0))
             .map_err(sql_error("count"))
     };
-    let last_event = conn
-        .prepare_cached("SELECT event_seq FROM tenant WHERE tenant_id = ?1")
-        .and_then(|mut s| s.query_row([tenant.as_bytes()], |r| r.get(0)))
-        .map_err(sql_error("read the event number"))?;
+    let (last_event, _) = events::bounds(conn, tenant)?;
     Ok(StatusAnswer {
         documents: count("SELECT count(*) FROM document WHERE tenant_id = ?1")?,
         ingestions: ingestions(conn, tenant)?,

@@ -1,0 +1,129 @@
+//! Where running tasks hand in their reports. What is handed in while the store is busy goes to it together; and
+//! if that leaves the worker with much room, new work comes back with the answer: one transaction instead of two.
+
+use std::sync::Arc;
+
+use docmill_core::ports::store::{ClaimSpec, Commit, Committed, Exchange};
+use docmill_core::task::{Lease, TaskKind};
+use docmill_core::{Error, Result, crash};
+use tokio::sync::{MutexGuard, mpsc, oneshot};
+
+use super::Engine;
+
+/// At most so many reports go to the store together, so that no transaction gets long.
+const MAX_REPORTS: usize = 256;
+
+/// A report on its way.
+pub(super) struct Report {
+    commit: Arc<Commit>,
+    kind: TaskKind,
+    units: u32,
+    reply: oneshot::Sender<Result<Answer>>,
+}
+
+/// What became of a report.
+pub(super) struct Answer {
+    pub(super) committed: Committed,
+    /// New work has taken the place that the reported tasks leave: nobody need look for more.
+    pub(super) refilled: bool,
+}
+
+/// Hands a report in and waits for the answer.
+pub(super) async fn report(engine: &Engine, lease: &Lease, commit: Arc<Commit>) -> Result<Answer> {
+    let (reply, answer) = oneshot::channel();
+    let report = Report { commit, kind: lease.kind.clone(), units: lease.units, reply };
+    if engine.reports.send(report).is_err() {
+        return Err(Error::unavailable("the engine takes no more reports"));
+    }
+    answer.await.map_err(|e| Error::unavailable("the engine dropped a report").with_source(e))?
+}
+
+/// Takes reports to the store, for as long as the engine runs.
+pub(super) async fn serve(engine: Arc<Engine>, mut reports: mpsc::UnboundedReceiver<Report>) {
+    while let Some(first) = reports.recv().await {
+        let mut handed_in = vec![first];
+        // Tasks that are about to report do so first: those that were claimed together often end together.
+        tokio::task::yield_now().await;
+        while handed_in.len() < MAX_REPORTS
+            && let Ok(report) = reports.try_recv()
+        {
+            handed_in.push(report);
+        }
+        exchange(&engine, handed_in).await;
+    }
+}
+
+async fn exchange(engine: &Arc<Engine>, reports: Vec<Report>) {
+    let refill = refill(engine, &reports);
+    let (_claiming, claim) = match refill {
+        Some((claiming, spec)) => (Some(claiming), Some(spec)),
+        None => (None, None),
+    };
+    let lease_ends = engine.now() + engine.settings().lease;
+    let wanted = claim.as_ref().map(|spec| spec.max_tasks);
+    let commits = reports.iter().map(|report| Arc::clone(&report.commit)).collect();
+    match engine.inner.deps.store.exchange(commits, claim).await {
+        Ok(Exchange { committed, claimed }) => {
+            let found = claimed.len();
+            if let Some(wanted) = wanted {
+                crash::point("engine.after_claim");
+                engine.note_found(found > 0);
+                for lease in claimed {
+                    engine.start(lease, lease_ends);
+                }
+                let room = engine.capacity.room_without(&left_by(&reports), engine.now());
+                let refilled = found == wanted && (!room.ample || room.kinds.is_empty());
+                answer(reports, committed, refilled);
+            } else {
+                answer(reports, committed, false);
+            }
+        }
+        // One of them cannot be stored, or nothing can: each is told its own error.
+        Err(_) if reports.len() > 1 => {
+            for report in reports {
+                exchange_one(engine, report).await;
+            }
+        }
+        Err(error) => {
+            if let Some(report) = reports.into_iter().next() {
+                send(report.reply, Err(error));
+            }
+        }
+    }
+}
+
+async fn exchange_one(engine: &Engine, report: Report) {
+    let Report { commit, reply, .. } = report;
+    let answer = engine.inner.deps.store.exchange(vec![commit], None).await.and_then(|mut answer| {
+        let committed =
+            answer.committed.pop().ok_or_else(|| Error::bug("the store did not answer a report"))?;
+        Ok(Answer { committed, refilled: false })
+    });
+    send(reply, answer);
+}
+
+/// What to claim together with these reports, if that pays; and the right to claim.
+fn refill<'a>(engine: &'a Engine, reports: &[Report]) -> Option<(MutexGuard<'a, ()>, ClaimSpec)> {
+    if engine.is_draining() || !engine.found_work() {
+        return None;
+    }
+    let claiming = engine.claiming.try_lock().ok()?;
+    let room = engine.capacity.room_without(&left_by(reports), engine.now());
+    (room.ample && room.units > 0 && !room.kinds.is_empty()).then(|| (claiming, engine.claim_spec(room)))
+}
+
+/// The places that are free once these reports are accepted.
+fn left_by(reports: &[Report]) -> impl Iterator<Item = (&TaskKind, u32)> + Clone {
+    reports.iter().filter(|r| r.commit.continue_for.is_none()).map(|r| (&r.kind, r.units))
+}
+
+fn answer(reports: Vec<Report>, committed: Vec<Committed>, refilled: bool) {
+    for (report, committed) in reports.into_iter().zip(committed) {
+        send(report.reply, Ok(Answer { committed, refilled }));
+    }
+}
+
+/// A task that was stopped meanwhile does not want its answer.
+fn send(reply: oneshot::Sender<Result<Answer>>, answer: Result<Answer>) {
+    drop(reply.send(answer));
+}
