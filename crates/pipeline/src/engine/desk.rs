@@ -9,6 +9,7 @@ use docmill_core::{Error, Result, crash};
 use tokio::sync::{MutexGuard, mpsc, oneshot};
 
 use super::Engine;
+use super::run::Seated;
 
 /// At most so many reports go to the store together, so that no transaction gets long.
 const MAX_REPORTS: usize = 256;
@@ -24,6 +25,8 @@ pub(super) struct Report {
 /// What became of a report.
 pub(super) struct Answer {
     pub(super) committed: Committed,
+    /// A task that was claimed with it. Whoever reported runs it: that spares a start and a switch.
+    pub(super) claimed: Option<Seated>,
     /// New work has taken the place that the reported tasks leave: nobody need look for more.
     pub(super) refilled: bool,
 }
@@ -65,17 +68,27 @@ async fn exchange(engine: &Arc<Engine>, reports: Vec<Report>) {
     match engine.inner.deps.store.exchange(commits, claim).await {
         Ok(Exchange { committed, claimed }) => {
             let found = claimed.len();
+            let mut seated: Vec<Seated> =
+                claimed.into_iter().map(|lease| Seated::new(engine, Box::new(lease), lease_ends)).collect();
+            let mut refilled = false;
             if let Some(wanted) = wanted {
                 crash::point("engine.after_claim");
                 engine.note_found(found > 0);
-                for lease in claimed {
-                    engine.start(lease, lease_ends);
-                }
                 let room = engine.capacity.room_without(&left_by(&reports), engine.now());
-                let refilled = found == wanted && (!room.ample || room.kinds.is_empty());
-                answer(reports, committed, refilled);
-            } else {
-                answer(reports, committed, false);
+                refilled = found == wanted && (!room.ample || room.kinds.is_empty());
+            }
+            for (report, committed) in reports.into_iter().zip(committed) {
+                let continues = matches!(committed, Committed::Accepted { next: Some(_) });
+                let claimed = if continues { None } else { seated.pop() };
+                // A task that was stopped meanwhile does not want its answer.
+                if let Err(Ok(Answer { claimed: Some(left), .. })) =
+                    report.reply.send(Ok(Answer { committed, claimed, refilled }))
+                {
+                    seated.push(left);
+                }
+            }
+            for task in seated {
+                engine.start(task);
             }
         }
         // One of them cannot be stored, or nothing can: each is told its own error.
@@ -86,7 +99,8 @@ async fn exchange(engine: &Arc<Engine>, reports: Vec<Report>) {
         }
         Err(error) => {
             if let Some(report) = reports.into_iter().next() {
-                send(report.reply, Err(error));
+                // A task that was stopped meanwhile does not want its answer.
+                drop(report.reply.send(Err(error)));
             }
         }
     }
@@ -97,9 +111,9 @@ async fn exchange_one(engine: &Engine, report: Report) {
     let answer = engine.inner.deps.store.exchange(vec![commit], None).await.and_then(|mut answer| {
         let committed =
             answer.committed.pop().ok_or_else(|| Error::bug("the store did not answer a report"))?;
-        Ok(Answer { committed, refilled: false })
+        Ok(Answer { committed, claimed: None, refilled: false })
     });
-    send(reply, answer);
+    drop(reply.send(answer));
 }
 
 /// What to claim together with these reports, if that pays; and the right to claim.
@@ -115,15 +129,4 @@ fn refill<'a>(engine: &'a Engine, reports: &[Report]) -> Option<(MutexGuard<'a, 
 /// The places that are free once these reports are accepted.
 fn left_by(reports: &[Report]) -> impl Iterator<Item = (&TaskKind, u32)> + Clone {
     reports.iter().filter(|r| r.commit.continue_for.is_none()).map(|r| (&r.kind, r.units))
-}
-
-fn answer(reports: Vec<Report>, committed: Vec<Committed>, refilled: bool) {
-    for (report, committed) in reports.into_iter().zip(committed) {
-        send(report.reply, Ok(Answer { committed, refilled }));
-    }
-}
-
-/// A task that was stopped meanwhile does not want its answer.
-fn send(reply: oneshot::Sender<Result<Answer>>, answer: Result<Answer>) {
-    drop(reply.send(answer));
 }

@@ -24,7 +24,7 @@ use std::time::Duration;
 use docmill_core::config::EngineSettings;
 use docmill_core::id::{Epoch, TaskId, TenantId, WorkerId};
 use docmill_core::ports::store::ClaimSpec;
-use docmill_core::task::{Lease, TaskKind};
+use docmill_core::task::TaskKind;
 use docmill_core::{Error, Result};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -32,6 +32,7 @@ use tokio::task::{JoinError, JoinSet};
 use crate::service::Inner;
 use crate::stages;
 use capacity::{Capacity, Room};
+use run::Seated;
 use seat::Seats;
 
 /// How an engine is run.
@@ -155,13 +156,12 @@ impl Engine {
     }
 
     /// Begins to run a task that was claimed.
-    fn start(self: &Arc<Self>, lease: Lease, lease_ends: Duration) {
-        let seat = run::take_seat(self, &lease, lease_ends);
+    fn start(self: &Arc<Self>, task: Seated) {
         let mut running = self.running();
         while let Some(ended) = running.try_join_next() {
             report_panic(ended);
         }
-        running.spawn(run::run(Arc::clone(self), Box::new(lease), seat));
+        running.spawn(run::run(Arc::clone(self), task));
     }
 
     fn running(&self) -> MutexGuard<'_, JoinSet<()>> {

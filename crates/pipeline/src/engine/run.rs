@@ -33,10 +33,27 @@ enum Verdict {
     HandBack,
 }
 
+/// A leased task that has its place.
+pub(super) struct Seated {
+    lease: Box<Lease>,
+    seat: Arc<Seat>,
+}
+
+impl Seated {
+    /// Makes room for a leased task.
+    pub(super) fn new(engine: &Engine, lease: Box<Lease>, lease_ends: Duration) -> Self {
+        let now = engine.now();
+        let seat = Arc::new(Seat::new(lease.task_id, lease.epoch, now, lease_ends));
+        engine.capacity.take(&lease.kind, lease.units, now);
+        engine.seats.take(Arc::clone(&seat));
+        Self { lease, seat }
+    }
+}
+
 /// Runs a task, and then each task that follows it in this worker.
-pub(super) async fn run(engine: Arc<Engine>, lease: Box<Lease>, seat: Arc<Seat>) {
-    let mut next = Some((lease, seat));
-    while let Some((lease, seat)) = next.take() {
+pub(super) async fn run(engine: Arc<Engine>, first: Seated) {
+    let mut next = Some(first);
+    while let Some(Seated { lease, seat }) = next.take() {
         let mut held = Held { engine: &engine, lease: &lease, seat: &seat, refilled: false };
         if !seat.begin() {
             return;
@@ -49,23 +66,11 @@ pub(super) async fn run(engine: Arc<Engine>, lease: Box<Lease>, seat: Arc<Seat>)
             kind = %lease.kind,
             attempt = lease.attempts.total,
         );
-        let following = one(&mut held).instrument(span).await;
-        drop(held);
-        next = following.map(|(lease, ends)| {
-            let seat = take_seat(&engine, &lease, ends);
+        next = one(&mut held).instrument(span).await;
+        if next.is_some() {
             crash::point("engine.before_continue");
-            (lease, seat)
-        });
+        }
     }
-}
-
-/// Makes room for a leased task.
-pub(super) fn take_seat(engine: &Engine, lease: &Lease, lease_ends: Duration) -> Arc<Seat> {
-    let now = engine.now();
-    let seat = Arc::new(Seat::new(lease.task_id, lease.epoch, now, lease_ends));
-    engine.capacity.take(&lease.kind, lease.units, now);
-    engine.seats.take(Arc::clone(&seat));
-    seat
 }
 
 /// Gives seat and capacity back, however the task ends.
@@ -91,8 +96,8 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Runs one task to its commit. Returns what follows, and when its lease ends.
-async fn one(held: &mut Held<'_>) -> Option<(Box<Lease>, Duration)> {
+/// Runs one task to its commit. Returns what follows.
+async fn one(held: &mut Held<'_>) -> Option<Seated> {
     let Held { engine, lease, seat, .. } = *held;
     let started = engine.now();
     crash::point("engine.before_run");
@@ -229,7 +234,7 @@ fn log(lease: &Lease, error: &Error, disposition: Disposition) {
 
 /// Commits, again and again while the store cannot be reached and the lease holds: the work is done, and the
 /// same report sent twice does no harm.
-async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Option<(Box<Lease>, Duration)> {
+async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Option<Seated> {
     let Held { engine, lease, seat, .. } = *held;
     let (task_id, epoch) = (lease.task_id, lease.epoch);
     let continue_for = continue_for(engine, lease, &outcome);
@@ -239,14 +244,16 @@ async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Op
         crash::point("engine.before_commit");
         let asked_at = engine.now();
         let error = match desk::report(engine, lease, Arc::clone(&commit)).await {
-            Ok(Answer { committed: Committed::Accepted { next }, refilled }) => {
+            Ok(Answer { committed: Committed::Accepted { next }, claimed, refilled }) => {
                 crash::point("engine.after_commit");
                 held.refilled = refilled;
-                return next.map(|next| (next, asked_at + engine.settings().lease));
+                let lease_ends = asked_at + engine.settings().lease;
+                return next.map(|next| Seated::new(engine, next, lease_ends)).or(claimed);
             }
-            Ok(Answer { committed: Committed::Stale, .. }) => {
+            Ok(Answer { committed: Committed::Stale, claimed, refilled }) => {
                 tracing::debug!(task_id = lease.task_id.0, "result came too late and was dropped");
-                return None;
+                held.refilled = refilled;
+                return claimed;
             }
             Err(error) => error,
         };

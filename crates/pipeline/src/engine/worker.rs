@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::capacity::Room;
 use super::desk::{self, Report};
+use super::run::Seated;
 use super::{Engine, Phase, heartbeat, registry, shutdown, sweeper};
 use crate::{followers, maintenance};
 
@@ -158,7 +159,7 @@ async fn claim(engine: &Arc<Engine>, room: Room) -> Result<usize> {
     let claimed = leases.len();
     engine.note_found(claimed > 0);
     for lease in leases {
-        engine.start(lease, lease_ends);
+        engine.start(Seated::new(engine, Box::new(lease), lease_ends));
     }
     Ok(claimed)
 }
