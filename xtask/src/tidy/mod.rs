@@ -9,6 +9,7 @@ mod dependencies;
 mod docs;
 mod migrations;
 mod registered;
+mod settings;
 mod sizes;
 mod words;
 
@@ -62,6 +63,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     crash_points::check,
     dependencies::check,
     migrations::check,
+    settings::check,
     sizes::check,
     words::check,
 ];

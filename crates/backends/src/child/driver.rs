@@ -19,13 +19,15 @@ use super::frame_io::{FrameSocket, descriptor};
 use super::meter::{Meter, Verdict};
 use super::pool::Shared;
 use super::proc;
-use super::queue::{Batch, is_inline};
+use super::queue::{Batch, Ticket, is_inline};
 use super::settings::Sandbox;
 use super::spawn::Process;
 use super::turn::{Alive, Turn, Work};
 
-/// How often a child at work is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often a child at work is looked at…
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// …and how often what it uses is measured, which costs more.
+const MEASURE_EVERY: Duration = Duration::from_millis(100);
 
 /// A running, ready child.
 pub(super) struct Driver {
@@ -35,6 +37,7 @@ pub(super) struct Driver {
     stop: watch::Receiver<bool>,
     tick: Interval,
     meter: Meter,
+    measured_at: Duration,
     served: u64,
     next_index: u64,
 }
@@ -116,6 +119,7 @@ impl Driver {
             stop,
             tick,
             meter: Meter::default(),
+            measured_at: Duration::ZERO,
             served: 0,
             next_index: 0,
         };
@@ -257,14 +261,9 @@ impl Driver {
         if ticket.sink.is_closed() && frame.current().is_some() {
             return Err(Fault::Cancelled);
         }
-        match proc::usage(self.process.pid()) {
-            Ok(usage) => match self.meter.sample(now, usage, &ticket.job.allowance, &ticket.job.name) {
-                Some(Verdict::Timeout(error)) => return Err(Fault::OwnTime(error)),
-                Some(Verdict::Memory) => return Err(Fault::Memory),
-                None => {}
-            },
-            // It is dying; the socket will say so.
-            Err(error) => tracing::debug!(pid = self.process.pid(), %error, "usage of a child is not known"),
+        if now.saturating_sub(self.measured_at) >= MEASURE_EVERY {
+            self.measured_at = now;
+            self.measure(now, ticket)?;
         }
         let slow =
             frame.current().is_some() && now.saturating_sub(begun_at) > self.shared.settings.slow_after;
@@ -274,6 +273,20 @@ impl Driver {
                 self.process.demote();
             }
             self.shared.put_back(neighbours);
+        }
+        Ok(())
+    }
+
+    /// Whether it keeps within what it may use.
+    fn measure(&mut self, now: Duration, ticket: &Ticket) -> Result<(), Fault> {
+        match proc::usage(self.process.pid()) {
+            Ok(usage) => match self.meter.sample(now, usage, &ticket.job.allowance, &ticket.job.name) {
+                Some(Verdict::Timeout(error)) => return Err(Fault::OwnTime(error)),
+                Some(Verdict::Memory) => return Err(Fault::Memory),
+                None => {}
+            },
+            // It is dying; the socket will say so.
+            Err(error) => tracing::debug!(pid = self.process.pid(), %error, "usage of a child is not known"),
         }
         Ok(())
     }

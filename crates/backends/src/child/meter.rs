@@ -63,7 +63,7 @@ impl Meter {
                     "`{name}` made no progress in {:.1} s of CPU time, the limit is {limit} s",
                     cpu.as_secs_f64()
                 ))
-                .with_hint("raise `limits.cpu_secs_without_progress`"),
+                .with_hint("raise `sandbox.cpu_without_progress`"),
             ));
         }
         // Time spent ready to run on a busy machine is not the document's doing.
@@ -76,7 +76,7 @@ impl Meter {
                     "`{name}` made no progress for {:.1} s, the limit is {limit} s",
                     wall.as_secs_f64()
                 ))
-                .with_hint("raise `limits.wall_secs_without_progress`"),
+                .with_hint("raise `sandbox.wall_without_progress`"),
             ));
         }
         None
@@ -89,7 +89,7 @@ pub(super) fn too_much_memory(name: &str, allowance: &Allowance) -> Error {
         "`{name}` needs more memory than the limit of {} bytes",
         allowance.memory_bytes
     ))
-    .with_hint("raise `limits.child_memory_bytes`")
+    .with_hint("raise `sandbox.memory_bytes_large`")
 }
 
 /// Whether a finding means that the reader gets on.
@@ -133,7 +133,7 @@ mod tests {
         let Some(Verdict::Timeout(error)) = sample(&mut meter, 111, used(61, 0)) else {
             panic!("no timeout")
         };
-        assert_eq!(error.hint(), Some("raise `limits.cpu_secs_without_progress`"));
+        assert_eq!(error.hint(), Some("raise `sandbox.cpu_without_progress`"));
         assert!(error.message().contains("a.pdf") && error.message().contains("10 s"));
     }
 

@@ -62,7 +62,7 @@ impl PoolSettings {
             frame_max_bytes: MIB,
             inline_up_to: 64 * KIB,
             framed_output_bytes: 4 * MIB,
-            slow_after: Duration::from_millis(500),
+            slow_after: Duration::from_millis(50),
             idle_after: Duration::from_secs(30),
             ready_within: Duration::from_secs(30),
             sandbox: Sandbox::default(),

@@ -1,5 +1,7 @@
 //! How tasks use the sandboxed reader: the same content, limits and allowance for every stage.
 
+use std::time::Duration;
+
 use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::limits::KIB;
@@ -19,7 +21,7 @@ pub(crate) const INLINE: u64 = 64 * KIB;
 const LARGE_PATIENCE: u32 = 5;
 
 /// Starts reading the content of a task.
-pub(crate) async fn open(cx: &Context<'_>, lease: &Lease, want: Want) -> Result<Readings> {
+pub(crate) async fn open<'a>(cx: &'a Context<'a>, lease: &Lease, want: Want) -> Result<Readings<'a>> {
     let content = cx.deps.blobs.open(&document(lease)?.key, INLINE).await?;
     cx.progress();
     let job = ReadJob {
@@ -31,7 +33,7 @@ pub(crate) async fn open(cx: &Context<'_>, lease: &Lease, want: Want) -> Result<
         allowance: allowance(&cx.deps.settings, lease.size),
         alone: lease.alone(),
     };
-    Ok(Readings { findings: cx.deps.reader.read(job).await? })
+    Ok(Readings { findings: cx.deps.reader.read(job).await?, waiting: Some(cx) })
 }
 
 /// Starts reading content that is not stored.
@@ -42,7 +44,7 @@ pub(crate) async fn open_unstored(
     name: String,
     content: Content,
     want: Want,
-) -> Result<Readings> {
+) -> Result<Readings<'static>> {
     let job = ReadJob {
         tenant,
         name,
@@ -52,18 +54,37 @@ pub(crate) async fn open_unstored(
         allowance: allowance(settings, Size::Small),
         alone: false,
     };
-    Ok(Readings { findings: reader.read(job).await? })
+    Ok(Readings { findings: reader.read(job).await?, waiting: None })
 }
 
 /// What is found, one by one. Dropping it stops the reading.
-pub(crate) struct Readings {
+pub(crate) struct Readings<'a> {
     findings: Findings,
+    /// The task that waits for it, if it is one.
+    waiting: Option<&'a Context<'a>>,
 }
 
-impl Readings {
+/// A task that waits for its reader says so this often.
+const STILL_WAITING: Duration = Duration::from_secs(5);
+
+impl Readings<'_> {
     /// The next thing; none at a good end, the reader's error at a bad one.
     pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
-        match self.findings.recv().await {
+        let found = loop {
+            tokio::select! {
+                biased;
+                found = self.findings.recv() => break found,
+                // The reader has limits of its own on lack of progress, and they do not count the time a
+                // document waits for a child or for the CPU. On a busy machine that may be long, and it is no
+                // fault of the document.
+                () = tokio::time::sleep(STILL_WAITING) => {
+                    if let Some(task) = self.waiting {
+                        task.progress();
+                    }
+                }
+            }
+        };
+        match found {
             Some(Finding::Found(found)) => Ok(Some(found)),
             Some(Finding::End(Ok(()))) => Ok(None),
             Some(Finding::End(Err(error))) => Err(error),

@@ -39,7 +39,7 @@ impl TaskHandler for IntakeDocument {
 }
 
 /// What the reader takes it for; always the first thing it says.
-pub(crate) async fn sniffed(readings: &mut Readings) -> Result<Kind> {
+pub(crate) async fn sniffed(readings: &mut Readings<'_>) -> Result<Kind> {
     match readings.next().await? {
         Some(Found::Kind(kind)) => Ok(kind),
         _ => Err(Error::bug("the reader did not say first what it reads")),

@@ -88,7 +88,12 @@ struct Arriving<'a> {
 impl<'a> Run<'a> {
     /// Takes what the reader finds until it ends. Errors of the reader and of docmill itself both end up here;
     /// those of a single member do not.
-    async fn follow(&mut self, cx: &'a Context<'a>, lease: &Lease, readings: &mut Readings) -> Result<()> {
+    async fn follow(
+        &mut self,
+        cx: &'a Context<'a>,
+        lease: &Lease,
+        readings: &mut Readings<'_>,
+    ) -> Result<()> {
         let mut arriving: Option<Arriving<'a>> = None;
         loop {
             let found = match readings.next().await {
