@@ -68,7 +68,7 @@ async fn gather(mut findings: Findings) -> (String, Result<(), Error>) {
     while let Some(finding) = findings.recv().await {
         match finding {
             Finding::Found(Found::Page(page)) => text.push_str(&page.text),
-            Finding::Found(_) => {}
+            Finding::Found(_) | Finding::Waiting => {}
             Finding::End(result) => {
                 assert!(findings.recv().await.is_none(), "something came after the end");
                 return (text, result);

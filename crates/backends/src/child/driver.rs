@@ -28,6 +28,8 @@ use super::turn::{Alive, Turn, Work};
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// …and how often what it uses is measured, which costs more.
 const MEASURE_EVERY: Duration = Duration::from_millis(100);
+/// Those who wait are told so this often.
+const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// A running, ready child.
 pub(super) struct Driver {
@@ -38,6 +40,8 @@ pub(super) struct Driver {
     tick: Interval,
     meter: Meter,
     measured_at: Duration,
+    told_at: Duration,
+    starved: Duration,
     served: u64,
     next_index: u64,
 }
@@ -120,6 +124,8 @@ impl Driver {
             tick,
             meter: Meter::default(),
             measured_at: Duration::ZERO,
+            told_at: shared.clock.monotonic(),
+            starved: Duration::ZERO,
             served: 0,
             next_index: 0,
         };
@@ -279,16 +285,27 @@ impl Driver {
 
     /// Whether it keeps within what it may use.
     fn measure(&mut self, now: Duration, ticket: &Ticket) -> Result<(), Fault> {
-        match proc::usage(self.process.pid()) {
-            Ok(usage) => match self.meter.sample(now, usage, &ticket.job.allowance, &ticket.job.name) {
-                Some(Verdict::Timeout(error)) => return Err(Fault::OwnTime(error)),
-                Some(Verdict::Memory) => return Err(Fault::Memory),
-                None => {}
-            },
+        let usage = match proc::usage(self.process.pid()) {
+            Ok(usage) => usage,
             // It is dying; the socket will say so.
-            Err(error) => tracing::debug!(pid = self.process.pid(), %error, "usage of a child is not known"),
+            Err(error) => {
+                tracing::debug!(pid = self.process.pid(), %error, "usage of a child is not known");
+                return Ok(());
+            }
+        };
+        if now.saturating_sub(self.told_at) >= TELL_EVERY {
+            self.told_at = now;
+            self.shared.tell_waiting();
+            if usage.starved > self.starved {
+                ticket.tell_waiting();
+            }
+            self.starved = usage.starved;
         }
-        Ok(())
+        match self.meter.sample(now, usage, &ticket.job.allowance, &ticket.job.name) {
+            Some(Verdict::Timeout(error)) => Err(Fault::OwnTime(error)),
+            Some(Verdict::Memory) => Err(Fault::Memory),
+            None => Ok(()),
+        }
     }
 
     /// Waits for the next frame, the end of patience, or the end of the child.

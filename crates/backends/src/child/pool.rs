@@ -189,6 +189,11 @@ impl Shared {
         }
     }
 
+    /// Tells those who wait that children are at work and that they will have their turn.
+    pub(super) fn tell_waiting(&self) {
+        self.state().queue.tell_waiting();
+    }
+
     /// Offers a child of `tenant` for more work, then gives its turn back.
     pub(super) fn stand_by(
         &self,

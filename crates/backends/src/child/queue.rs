@@ -45,6 +45,11 @@ impl Ticket {
         }
     }
 
+    /// Says that it waits. If earlier findings have not been looked at yet, nobody need be told.
+    pub(super) fn tell_waiting(&self) {
+        drop(self.sink.try_send(Finding::Waiting));
+    }
+
     fn shares_a_frame(&self, settings: &PoolSettings) -> bool {
         !self.alone && is_inline(&self.job.content, settings)
     }
@@ -92,6 +97,11 @@ impl Queue {
             }
             line.push_front(ticket);
         }
+    }
+
+    /// Tells everyone that they wait.
+    pub(super) fn tell_waiting(&self) {
+        self.waiting.values().flatten().for_each(Ticket::tell_waiting);
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -49,6 +49,8 @@ pub type Findings = mpsc::Receiver<Finding>;
 pub enum Finding {
     /// Something was found.
     Found(Found),
+    /// It waits for its turn or for the CPU, and that is no fault of the document: told now and then.
+    Waiting,
     /// Nothing more comes. The kinds `timeout`, `out_of_memory` and `child_crashed` mean that this document
     /// (and no neighbour of it) ended its child.
     End(Result<()>),

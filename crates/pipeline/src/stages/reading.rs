@@ -1,7 +1,5 @@
 //! How tasks use the sandboxed reader: the same content, limits and allowance for every stage.
 
-use std::time::Duration;
-
 use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::limits::KIB;
@@ -64,31 +62,22 @@ pub(crate) struct Readings<'a> {
     waiting: Option<&'a Context<'a>>,
 }
 
-/// A task that waits for its reader says so this often.
-const STILL_WAITING: Duration = Duration::from_secs(5);
-
 impl Readings<'_> {
     /// The next thing; none at a good end, the reader's error at a bad one.
     pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
-        let found = loop {
-            tokio::select! {
-                biased;
-                found = self.findings.recv() => break found,
-                // The reader has limits of its own on lack of progress, and they do not count the time a
-                // document waits for a child or for the CPU. On a busy machine that may be long, and it is no
-                // fault of the document.
-                () = tokio::time::sleep(STILL_WAITING) => {
+        loop {
+            return match self.findings.recv().await {
+                Some(Finding::Found(found)) => Ok(Some(found)),
+                Some(Finding::Waiting) => {
                     if let Some(task) = self.waiting {
                         task.progress();
                     }
+                    continue;
                 }
-            }
-        };
-        match found {
-            Some(Finding::Found(found)) => Ok(Some(found)),
-            Some(Finding::End(Ok(()))) => Ok(None),
-            Some(Finding::End(Err(error))) => Err(error),
-            None => Err(Error::unavailable("the reader stopped without saying why")),
+                Some(Finding::End(Ok(()))) => Ok(None),
+                Some(Finding::End(Err(error))) => Err(error),
+                None => Err(Error::unavailable("the reader stopped without saying why")),
+            };
         }
     }
 }
