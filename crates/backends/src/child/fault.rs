@@ -153,7 +153,7 @@ mod tests {
     fn death_by_failed_allocation_is_out_of_memory() {
         let error = died(libc::SIGABRT, "memory allocation of 4096 bytes failed\n");
         assert_eq!(error.kind(), ErrorKind::OutOfMemory);
-        assert_eq!(error.hint(), Some("raise `sandbox.memory` and `sandbox.memory_large`"));
+        assert_eq!(error.hint(), Some("raise `sandbox.memory_large`"));
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub(super) fn too_much_memory(name: &str, allowance: &Allowance) -> Error {
         "`{name}` needs more memory than the limit of {} bytes",
         allowance.memory_bytes
     ))
-    .with_hint("raise `sandbox.memory` and `sandbox.memory_large`")
+    .with_hint("raise `sandbox.memory_large`")
 }
 
 /// Whether a finding means that the reader gets on.
