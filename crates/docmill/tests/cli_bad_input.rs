@@ -13,7 +13,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use support::{Mill, archive, finish, is_root};
+use docmill_testkit::archive::archive;
+use support::{Mill, finish, is_root};
 
 #[test]
 fn missing_paths_are_all_named_before_anything_starts() {

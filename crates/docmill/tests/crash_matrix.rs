@@ -12,9 +12,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, Stdio};
 
 use docmill_core::crash::POINTS;
+use docmill_testkit::archive::archive;
 use libtest_mimic::{Arguments, Trial};
+use support::Mill;
 use support::aftermath::{Aftermath, aftermath, processes_of};
-use support::{Mill, archive};
 
 /// Points that an ordinary ingest does not pass, and the command that does.
 const SPECIAL: &[(&str, Special)] = &[

@@ -9,9 +9,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 
+use docmill_testkit::archive::archive;
 use rusqlite::{Connection, OpenFlags};
+use support::Mill;
 use support::aftermath::{aftermath, processes_of};
-use support::{Mill, archive};
 
 const KILLS: u64 = 20;
 

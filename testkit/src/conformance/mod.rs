@@ -15,6 +15,7 @@
 //! that was asked for and cannot be opened *fails*.
 
 pub mod blobs;
+pub mod reader;
 pub mod store;
 pub mod text_index;
 

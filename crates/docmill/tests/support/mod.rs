@@ -168,13 +168,3 @@ fn collect(output: &std::process::Output) -> Run {
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
-
-/// A ZIP of these members.
-pub(crate) fn archive<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, content) in members {
-        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        zip.write_all(content).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
-}

@@ -3,13 +3,15 @@
 //!
 //! A file whose first line is `DOCMILL-PROBE:<deed>` makes the reader do the deed. Deeds that try something
 //! (`open:`, `write:`, `connect:`, `udp:`, `unix:`, `exec:`, `kill:`, `ptrace:`, `fork`, `thread`) give a page
-//! saying `allowed` or `denied: <error>`, `pid` gives the process id; the others do not return. Further lines are pages of ordinary text.
+//! saying `allowed` or `denied: <error>`, `pid` gives the process id, `walk:<pages>:<ms>` gives so many pages with
+//! a rest before each; the others do not return. Further lines are pages of ordinary text.
 #![expect(unsafe_code, reason = "crashing and forking cannot be asked for in safe code")]
 
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use docmill_core::artifact::{Page, TextSource};
 use docmill_core::limits::read_capped;
@@ -76,6 +78,7 @@ fn do_it(deed: &str, sink: &mut dyn Sink) -> Result<String> {
             }
         }
         "flood" => return flood(sink),
+        "walk" => return walk(object, sink),
         "open" => std::fs::File::open(object).and_then(|file| {
             read_capped(file, 1 << 20, object).map(drop).map_err(|e| io::Error::other(e.chain()))
         }),
@@ -129,6 +132,17 @@ fn flood(sink: &mut dyn Sink) -> Result<String> {
         sink.page(page(number, "flood ".repeat(1000)))?;
     }
     Ok(String::new())
+}
+
+fn walk(object: &str, sink: &mut dyn Sink) -> Result<String> {
+    let bad = || Error::corrupt(format!("probe cannot walk `{object}`"));
+    let (pages, rest) = object.split_once(':').ok_or_else(bad)?;
+    let (Ok(pages), Ok(rest)) = (pages.parse(), rest.parse()) else { return Err(bad()) };
+    for number in 1..=pages {
+        std::thread::sleep(Duration::from_millis(rest));
+        sink.page(page(number, "step".into()))?;
+    }
+    Ok("there".into())
 }
 
 #[expect(clippy::disallowed_methods, reason = "shows that the sandbox refuses to start programs")]
