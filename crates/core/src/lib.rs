@@ -16,6 +16,7 @@ pub mod config;
 pub mod crash;
 pub mod disposition;
 pub mod document;
+pub mod dossier;
 pub mod error;
 pub mod event;
 pub mod expansion;

@@ -18,6 +18,7 @@ use crate::artifact::Artifact;
 use crate::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use crate::clock::Timestamp;
 use crate::document::DocumentState;
+use crate::dossier::Dossier;
 use crate::error::{Error, ErrorNote, Result};
 use crate::event::EventFilter;
 use crate::expansion::ExpansionLimits;
@@ -492,6 +493,13 @@ pub trait Store: Send + Sync {
     async fn blob_keys(&self, after: Option<&BlobKey>, limit: usize) -> Result<Vec<BlobKey>>;
     /// Which of these keys a row names.
     async fn referenced(&self, keys: &[BlobKey]) -> Result<Vec<bool>>;
+    /// Everything about every ingestion, in order of their ids, page by page: those after `after`.
+    async fn dossiers(
+        &self,
+        tenant: TenantId,
+        after: Option<IngestionId>,
+        limit: usize,
+    ) -> Result<Vec<Dossier>>;
     /// Events in order.
     async fn events(&self, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer>;
 

@@ -13,6 +13,7 @@ use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use docmill_core::clock::{Clock, Timestamp};
 use docmill_core::document::DocumentState;
+use docmill_core::dossier::Dossier;
 use docmill_core::error::ErrorNote;
 use docmill_core::event::EventFilter;
 use docmill_core::id::{
@@ -582,6 +583,14 @@ impl Store for FakeStore {
         absent()
     }
     async fn referenced(&self, _keys: &[BlobKey]) -> Result<Vec<bool>> {
+        absent()
+    }
+    async fn dossiers(
+        &self,
+        _tenant: TenantId,
+        _after: Option<IngestionId>,
+        _limit: usize,
+    ) -> Result<Vec<Dossier>> {
         absent()
     }
     async fn events(&self, _tenant: TenantId, _filter: &EventFilter) -> Result<EventsAnswer> {

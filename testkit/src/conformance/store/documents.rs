@@ -6,11 +6,13 @@ use std::time::Duration;
 use docmill_core::ErrorKind;
 use docmill_core::artifact::Artifact;
 use docmill_core::document::DocumentState;
+use docmill_core::dossier::Dossier;
 use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId};
-use docmill_core::ingestion::{Facts, IngestionEnd, Stage};
+use docmill_core::ingestion::{Facts, IngestionEnd, IngestionStatus, Stage};
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{Done, Outcome, Selection};
 use docmill_core::problem::{Problem, ResultCode};
+use docmill_core::state::TaskState;
 use docmill_core::task::Lease;
 
 use super::world::{KIND, World, done, failure, new_task};
@@ -28,6 +30,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         reprocess_opens_one_ingestion_at_a_time,
         select_matches_state_and_type,
         timeline_tells_every_attempt,
+        dossiers_tell_everything_of_one_tenant_page_by_page,
         unknown_ids_are_not_found,
     ]
 }
@@ -245,6 +248,40 @@ async fn timeline_tells_every_attempt(bench: Bench<dyn Store>) {
     let told: Vec<_> = shown.timeline.iter().map(|t| (t.what.as_str(), t.outcome.as_str())).collect();
     assert_eq!(told, [("received", "done"), ("extract-text", "escalated"), ("completed", "done")]);
     assert_eq!(shown.ingestions[0].attempt, 1);
+}
+
+async fn dossiers_tell_everything_of_one_tenant_page_by_page(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let received: BTreeSet<_> = world.receive(None, 3).await.iter().map(|r| r.ingestion_id).collect();
+    let stranger = world.store.tenant("stranger").await.unwrap();
+    let lease = world.claim_one().await;
+    world.report(&lease, transcribed(&lease, "t")).await;
+    let held = world.claim_one().await;
+
+    let mut dossiers = Vec::new();
+    loop {
+        let after = dossiers.last().map(|dossier: &Dossier| dossier.ingestion_id);
+        let page = world.store.dossiers(world.tenant, after, 2).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        dossiers.extend(page);
+    }
+    assert_eq!(dossiers.iter().map(|d| d.ingestion_id).collect::<BTreeSet<_>>(), received);
+    assert!(dossiers.windows(2).all(|pair| pair[0].ingestion_id < pair[1].ingestion_id));
+    assert!(world.store.dossiers(stranger, None, 10).await.unwrap().is_empty());
+
+    let of = |id: IngestionId| dossiers.iter().find(|dossier| dossier.ingestion_id == id).unwrap();
+    let done = of(lease.subject.ingestion_id);
+    assert_eq!((done.status, done.result), (IngestionStatus::Completed, Some(ResultCode::Success)));
+    assert_eq!(done.facts.title.as_deref(), Some("t"));
+    assert_eq!((done.artifacts.len(), done.artifacts[0].name.as_str()), (1, "transcription"));
+    assert_eq!((done.tasks.len(), done.tasks[0].state), (1, TaskState::Done));
+    assert_eq!((done.tasks[0].owner, done.tasks[0].attempts.lost), (None, 0));
+    let running = of(held.subject.ingestion_id);
+    assert_eq!((running.tasks[0].task_id, running.tasks[0].state), (held.task_id, TaskState::Running));
+    assert_eq!((running.tasks[0].owner, running.tasks[0].attempts.lost), (Some(world.worker), 1));
+    assert_eq!((running.tasks[0].kind.clone(), running.tasks[0].stage), (KIND, Stage::Transcribing));
 }
 
 async fn unknown_ids_are_not_found(bench: Bench<dyn Store>) {

@@ -12,6 +12,7 @@ use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use docmill_core::clock::{Clock, IdGen, Timestamp};
 use docmill_core::document::DocumentState;
+use docmill_core::dossier::Dossier;
 use docmill_core::error::ErrorNote;
 use docmill_core::event::EventFilter;
 use docmill_core::id::{
@@ -347,6 +348,15 @@ impl Store for SqliteStore {
     async fn referenced(&self, keys: &[BlobKey]) -> Result<Vec<bool>> {
         let keys = keys.to_vec();
         self.readers.read(move |conn| follow::referenced(conn, &keys)).await
+    }
+
+    async fn dossiers(
+        &self,
+        tenant: TenantId,
+        after: Option<IngestionId>,
+        limit: usize,
+    ) -> Result<Vec<Dossier>> {
+        self.readers.read(move |conn| look::dossiers(conn, tenant, after, limit)).await
     }
 
     async fn events(&self, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {

@@ -1,11 +1,13 @@
 //! Looking: what people and programs see. Nothing here writes.
 
+mod dossier;
 mod head;
 mod list;
 mod show;
 mod status;
 mod why;
 
+pub(super) use dossier::dossiers;
 pub(super) use head::{head, heads, select};
 pub(super) use list::list;
 pub(super) use show::show;
