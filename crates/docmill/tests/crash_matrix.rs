@@ -13,9 +13,10 @@ use std::process::{ExitCode, Stdio};
 
 use docmill_core::crash::POINTS;
 use docmill_testkit::archive::archive;
+use docmill_testkit::state::assert_same;
 use libtest_mimic::{Arguments, Trial};
 use support::Mill;
-use support::aftermath::{Aftermath, aftermath, processes_of};
+use support::aftermath::{aftermath, processes_of};
 
 /// Points that an ordinary ingest does not pass, and the command that does.
 const SPECIAL: &[(&str, Special)] = &[
@@ -104,7 +105,7 @@ const LATER: &[&str] = &[
     "index.after_commit:2",
 ];
 
-fn undisturbed(more: usize) -> Aftermath {
+fn undisturbed(more: usize) -> String {
     let mill = Mill::new();
     fill(&mill, more);
     assert_eq!(ingest(&mill, None, None), Some(0));
@@ -128,7 +129,7 @@ fn survives(point: &str) {
     let Some(mill) = killed else { panic!("the process was not killed there") };
     assert_eq!(processes_of(&mill), 0, "I9: a process is left behind");
     assert_eq!(ingest(&mill, None, None), Some(0), "the second run ends well");
-    aftermath(&mill).assert_equal(&undisturbed(more));
+    assert_same(&aftermath(&mill), &undisturbed(more));
 }
 
 fn main() -> ExitCode {
