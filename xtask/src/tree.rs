@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
 
 /// Folders that no person wrote.
-const SKIPPED: &[&str] = &["target", ".git", "node_modules", "__pycache__"];
+const SKIPPED: &[&str] = &["target", "node_modules", "__pycache__"];
 /// A file larger than this is data, not text.
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -78,9 +78,13 @@ impl Tree {
     }
 }
 
-/// Generated folders, and what a tool keeps in a hidden folder of its own.
+/// Generated folders, and what a tool keeps in a hidden folder of its own. `.git` is a file where the checkout is
+/// one of several.
 fn skipped(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_string_lossy();
+    if name == ".git" {
+        return true;
+    }
     entry.file_type().is_dir()
         && (SKIPPED.contains(&name.as_ref())
             || (name.starts_with('.') && ![".cargo", ".ci", ".config", ".githooks"].contains(&name.as_ref())))
