@@ -271,6 +271,9 @@ impl Driver {
             self.measured_at = now;
             self.measure(now, ticket)?;
         }
+        if frame.holds_up_others() && self.shared.is_draining() {
+            self.shared.put_back(frame.take_back());
+        }
         let slow =
             frame.current().is_some() && now.saturating_sub(begun_at) > self.shared.settings.slow_after;
         if slow && !turn.is_detached() && (frame.holds_up_others() || self.shared.has_waiting()) {

@@ -64,7 +64,7 @@ impl ChildPool {
     fn stop(&self) {
         let mut state = self.shared.state();
         state.stopped = true;
-        state.queue.end_all(shutting_down);
+        state.turn_away();
         state.idle.clear();
         drop(state);
         self.shared.stop.send_replace(true);
@@ -77,7 +77,7 @@ impl Reader for ChildPool {
         let (sink, findings) = mpsc::channel(FINDINGS_WAITING);
         let alone = job.alone;
         let mut state = self.shared.state();
-        if state.stopped {
+        if state.draining {
             return Err(shutting_down());
         }
         state.queue.push(Ticket { job, sink, alone });
@@ -101,6 +101,10 @@ impl Reader for ChildPool {
             format!("a child serves one tenant and at most {} documents", settings.recycle_after),
         ));
         Ok(layers)
+    }
+
+    async fn drain(&self) {
+        self.shared.state().turn_away();
     }
 
     async fn shutdown(&self) {
@@ -138,6 +142,9 @@ pub(super) struct State {
     idle: Vec<Idle>,
     pub(super) working: usize,
     pub(super) detached: usize,
+    /// Nothing is begun any more.
+    draining: bool,
+    /// Nothing goes on any more.
     stopped: bool,
 }
 
@@ -211,8 +218,8 @@ impl Shared {
     pub(super) fn put_back(self: &Arc<Self>, tickets: Vec<Ticket>) {
         let mut state = self.state();
         state.queue.put_back(tickets);
-        if state.stopped {
-            state.queue.end_all(shutting_down);
+        if state.draining {
+            state.turn_away();
         }
         drop(state);
         self.dispatch();
@@ -225,12 +232,22 @@ impl Shared {
         state.queue.top_up(batch, &self.settings, free);
     }
 
+    pub(super) fn is_draining(&self) -> bool {
+        self.state().draining
+    }
+
     pub(super) fn has_waiting(&self) -> bool {
         !self.state().queue.is_empty()
     }
 }
 
 impl State {
+    /// Ends what waits, now and from now on.
+    fn turn_away(&mut self) {
+        self.draining = true;
+        self.queue.end_all(shutting_down);
+    }
+
     /// The child of this tenant that was busy last, because its memory is warm.
     fn pick_idle(&mut self, batch: &Batch) -> Option<Idle> {
         if batch.alone {

@@ -66,6 +66,10 @@ pub trait Reader: Send + Sync {
     /// The sandbox layers of a fresh child.
     async fn layers(&self) -> Result<Vec<Layer>>;
 
+    /// Takes no more. Readings that no child has begun end with `shutting_down`, and so do those that would have
+    /// to be begun again; the others go on.
+    async fn drain(&self);
+
     /// Ends all children; readings under way end with `shutting_down`.
     async fn shutdown(&self);
 }

@@ -1,5 +1,5 @@
-//! The end of an engine, in order: hand back what has not begun, let what runs end within the grace, stop and
-//! hand back the rest. Leases are renewed all the while, and no attempt is charged.
+//! The end of an engine, in order: hand back what has not begun (also what only waits to be read), let what runs
+//! end within the grace, stop and hand back the rest. Leases are renewed all the while, and no attempt is charged.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub(super) async fn drain(engine: &Engine) {
     let running = &mut std::mem::take(&mut *engine.running());
     let unbegun = engine.seats.hand_back_unbegun();
     release(engine, unbegun).await;
+    // What has begun but waits for a child comes back by itself, and is handed back as it comes.
+    engine.inner.deps.reader.drain().await;
 
     wait_for_running(engine, running).await;
     for seat in engine.seats.all() {
@@ -36,11 +38,15 @@ pub(super) async fn drain(engine: &Engine) {
         tracing::error!(left = running.len(), "work did not stop when it was told to");
         running.shutdown().await;
     }
-    let stopped = std::mem::take(&mut *engine.to_release.lock().unwrap_or_else(PoisonError::into_inner));
-    release(engine, stopped).await;
+    release(engine, stopped(engine)).await;
 }
 
-/// Until nothing runs or the grace, which may be shortened while we wait, is over.
+/// What has stopped and was not handed back yet.
+fn stopped(engine: &Engine) -> Vec<(TaskId, Epoch)> {
+    std::mem::take(&mut *engine.to_release.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Hands back what stops by itself, until nothing runs or the grace, which may be shortened while we wait, is over.
 async fn wait_for_running(engine: &Engine, running: &mut JoinSet<()>) {
     let mut phase = engine.phase.subscribe();
     let began = Instant::now();
@@ -54,6 +60,9 @@ async fn wait_for_running(engine: &Engine, running: &mut JoinSet<()>) {
                 if ended.is_none() {
                     return;
                 }
+                // What comes back together is handed back together.
+                while running.try_join_next().is_some() {}
+                release(engine, stopped(engine)).await;
             }
             () = tokio::time::sleep_until(began + grace) => return,
             _ = phase.changed() => {}

@@ -59,6 +59,8 @@ impl Reader for FakeReader {
         Ok(findings)
     }
 
+    async fn drain(&self) {}
+
     async fn layers(&self) -> Result<Vec<Layer>> {
         Ok(Vec::new())
     }

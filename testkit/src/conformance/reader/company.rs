@@ -24,6 +24,7 @@ pub(super) fn cases() -> Vec<Case<dyn Reader>> {
         receiver_that_leaves_frees_the_reader,
         receiver_that_leaves_early_harms_nobody,
         layers_are_named_once_and_hold,
+        drain_turns_away_what_waits_and_lets_the_rest_end,
         shutdown_ends_what_is_read_and_refuses_what_comes,
         shutdown_twice_is_no_error,
     ]
@@ -192,6 +193,34 @@ async fn layers_are_named_once_and_hold(bench: Subject) {
     for layer in &layers {
         assert!(!layer.name.is_empty() && !layer.detail.is_empty(), "{layer:?}");
     }
+}
+
+async fn drain_turns_away_what_waits_and_lets_the_rest_end(bench: Subject) {
+    let desk = Desk::open(&bench).await;
+    let slow = ReadJob { alone: true, ..probe("walk:20:100") };
+    let mut under_way = desk.begin(slow).await;
+    assert!(under_way.recv().await.is_some(), "it has begun");
+    let mut waiting = Vec::new();
+    for n in 0..50 {
+        waiting.push(desk.begin(ReadJob { alone: true, ..text(&format!("document {n}")) }).await);
+    }
+    desk.reader().drain().await;
+    let late = desk.reader().read(text("late")).await;
+    assert_eq!(late.unwrap_err().kind(), ErrorKind::ShuttingDown);
+    let mut turned_away = 0;
+    for reading in waiting {
+        match gather(reading).await.end {
+            Ok(()) => {}
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::ShuttingDown);
+                turned_away += 1;
+            }
+        }
+    }
+    assert!(turned_away > 0, "fifty lone documents were read before they could be turned away");
+    let reading = gather(under_way).await;
+    assert!(reading.end.is_ok(), "{:?}", reading.end);
+    assert_eq!(reading.pages().last(), Some(&1), "it came to its answer: {:?}", reading.pages());
 }
 
 async fn shutdown_ends_what_is_read_and_refuses_what_comes(bench: Subject) {
