@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test binary")]
 
+mod support;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -21,6 +23,7 @@ use docmill_core::ports::blobs::Content;
 use docmill_core::ports::reader::{Allowance, Finding, Findings, ReadJob};
 use docmill_core::wire::{Found, Want};
 use docmill_core::{Error, ErrorKind};
+use support::children_of;
 use uuid::Uuid;
 
 const TENANT_A: u128 = 1;
@@ -94,26 +97,6 @@ async fn pid_of_a_child(pool: &Arc<dyn Reader>, tenant: u128) -> u32 {
     let (text, end) = read(pool, job(tenant, content)).await;
     end.unwrap();
     text.trim().rsplit(' ').next().unwrap().parse().unwrap()
-}
-
-/// Children of process `pid` that are not reaped, with their state.
-fn children_of(pid: u32) -> Vec<u32> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap() {
-        let Some(child) = entry.unwrap().file_name().to_str().and_then(|n| n.parse::<u32>().ok()) else {
-            continue;
-        };
-        let mut stat = String::new();
-        let opened = File::open(format!("/proc/{child}/stat"));
-        if opened.and_then(|mut f| f.read_to_string(&mut stat)).is_err() {
-            continue;
-        }
-        let parent = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap();
-        if parent == pid.to_string() {
-            found.push(child);
-        }
-    }
-    found
 }
 
 fn is_gone(pid: u32) -> bool {

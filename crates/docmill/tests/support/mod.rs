@@ -3,9 +3,11 @@
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 pub(crate) mod aftermath;
+pub(crate) mod tasks;
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -167,4 +169,24 @@ fn collect(output: &std::process::Output) -> Run {
 /// Whether this process may do everything, so that permissions deny it nothing.
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Children of process `pid` that are not reaped.
+pub(crate) fn children_of(pid: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap() {
+        let Some(child) = entry.unwrap().file_name().to_str().and_then(|n| n.parse::<u32>().ok()) else {
+            continue;
+        };
+        let mut stat = String::new();
+        let opened = File::open(format!("/proc/{child}/stat"));
+        if opened.and_then(|mut f| f.read_to_string(&mut stat)).is_err() {
+            continue;
+        }
+        let parent = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap();
+        if parent == pid.to_string() {
+            found.push(child);
+        }
+    }
+    found
 }
