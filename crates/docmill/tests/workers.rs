@@ -49,9 +49,12 @@ fn is_sleeper(task: &Task) -> bool {
 }
 
 /// Whether the sleepers are all at work, and nothing else is left.
-fn only_sleepers_run(mill: &Mill, sleepers: usize) -> bool {
-    let open = open_tasks(mill);
+fn only_sleepers(open: &[Task], sleepers: usize) -> bool {
     open.len() == sleepers && open.iter().all(|task| is_sleeper(task) && task.state == "running")
+}
+
+fn only_sleepers_run(mill: &Mill, sleepers: usize) -> bool {
+    only_sleepers(&open_tasks(mill), sleepers)
 }
 
 /// Tells how long something took, to whoever looks at the output. Nothing depends on it.
@@ -107,8 +110,9 @@ fn taken_over(first: &[&str], second: &[&str]) {
 
     let mut next = start(&mill, second);
     until(&mut next.0, "the sleepers run under another owner", || {
-        only_sleepers_run(&mill, SLEEPERS)
-            && open_tasks(&mill).iter().all(|task| !owners.contains(task.owner.as_ref().unwrap()))
+        let open = open_tasks(&mill);
+        let is_new = |task: &Task| task.owner.as_ref().is_some_and(|owner| !owners.contains(owner));
+        only_sleepers(&open, SLEEPERS) && open.iter().all(is_new)
     });
     at.tell(&format!("from the kill of `{}` until all of its work ran in `{}`", first[0], second[0]));
     for task in open_tasks(&mill) {
@@ -169,7 +173,10 @@ fn impatient(args: &[&str]) -> Option<i32> {
     mill.run(&["ingest", "in", "--batch", "b", "--no-wait"]).expect(0);
     let mut command = command(&mill, args);
     let mut worker = Running(command.env("DOCMILL_ENGINE_SHUTDOWN_GRACE", "1h").spawn().unwrap());
-    until(&mut worker.0, "only sleepers run", || only_sleepers_run(&mill, SLEEPERS));
+    let pid = worker.0.id();
+    until(&mut worker.0, "every sleeper has a child of its own", || {
+        only_sleepers_run(&mill, SLEEPERS) && children_of(pid).len() == SLEEPERS
+    });
     signal(&worker.0, Signal::INT);
     let mut stderr = worker.0.stderr.take().unwrap();
     let mut said = Vec::new();
