@@ -438,7 +438,7 @@ pub trait Store: Send + Sync {
     /// When the next queued task of these kinds is due (now or later); `None` if none is queued or held back
     /// only by a pause.
     async fn next_due(&self, kinds: &[TaskKind]) -> Result<Option<Timestamp>>;
-    /// Queued and running tasks, for `--exit-when-idle`.
+    /// Queued and running tasks, for `--exit-when-idle`: what a pause keeps back is not waited for.
     async fn open_tasks(&self) -> Result<u64>;
 
     // Workers.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use docmill_core::ErrorKind;
 use docmill_core::ports::Store;
-use docmill_core::ports::store::{Arrival, ClaimSpec, Outcome};
-use docmill_core::task::{Size, TaskKind, UNITS_PER_SLOT};
+use docmill_core::ports::store::{Arrival, ClaimSpec, Commit, Committed, Done, Outcome};
+use docmill_core::task::{Lease, Size, TaskKind, UNITS_PER_SLOT};
 
-use super::world::{KIND, World, failure, new_task};
+use super::world::{KIND, LEASE, World, failure, new_task};
 use crate::conformance::{Bench, Case};
 
 pub(super) fn cases() -> Vec<Case<dyn Store>> {
@@ -25,6 +25,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         oversized_task_runs_on_an_idle_worker,
         waiting_large_task_is_not_passed_over_for_ever,
         paused_kind_is_not_claimed,
+        work_of_a_paused_kind_does_not_continue,
         worker_of_one_tenant_sees_no_other,
         next_due_tells_the_earliest,
     ]
@@ -189,11 +190,35 @@ async fn paused_kind_is_not_claimed(bench: Bench<dyn Store>) {
     let received = world.receive(None, 1).await;
     world.store.pause_kind(&KIND, true).await.unwrap();
     assert!(world.claim(1).await.is_empty());
+    assert_eq!(world.store.open_tasks().await.unwrap(), 0, "nobody waits for it");
     assert_eq!(world.store.status(world.tenant).await.unwrap().paused_kinds, [KIND.as_str()]);
     let why = world.store.why(world.tenant, &received[0].ingestion_id.to_string()).await.unwrap().unwrap();
     assert!(why.waiting_for.contains("paused"), "{}", why.waiting_for);
     world.store.pause_kind(&KIND, false).await.unwrap();
     assert_eq!(world.claim(1).await.len(), 1);
+}
+
+async fn work_of_a_paused_kind_does_not_continue(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.receive(None, 2).await;
+    let next = TaskKind::named("unpack-document");
+    let go_on = |lease: &Lease| Commit {
+        task_id: lease.task_id,
+        epoch: lease.epoch,
+        duration: Duration::ZERO,
+        outcome: super::done(Done { next: Some(new_task(&next)), ..Done::default() }),
+        continue_for: Some(LEASE),
+    };
+    let (first, second) = (world.claim_one().await, world.claim_one().await);
+    world.store.pause_kind(&next, true).await.unwrap();
+    assert_eq!(world.store.commit(go_on(&first)).await.unwrap(), Committed::Accepted { next: None });
+    world.store.pause_kind(&next, false).await.unwrap();
+    let Committed::Accepted { next: Some(given) } = world.store.commit(go_on(&second)).await.unwrap() else {
+        panic!("what is not paused goes on");
+    };
+    assert_eq!(given.kind, next);
+    let spec = ClaimSpec { kinds: vec![(next, 5)], ..world.spec(5) };
+    assert_eq!(world.store.claim(spec).await.unwrap().len(), 1, "what was kept back is queued");
 }
 
 async fn worker_of_one_tenant_sees_no_other(bench: Bench<dyn Store>) {

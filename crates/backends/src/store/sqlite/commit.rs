@@ -109,8 +109,11 @@ fn hand_on(
     new: &docmill_core::task::NewTask,
 ) -> Result<(TaskId, Option<Lease>)> {
     let begin = match (commit.continue_for, row.owner) {
-        // A paused batch does not go on just because its worker is at hand.
-        (Some(lease), Some(worker)) if task::queued_or_held(tx, belongs.batch_id)? == TaskState::Queued => {
+        // What is paused does not go on just because its worker is at hand.
+        (Some(lease), Some(worker))
+            if task::queued_or_held(tx, belongs.batch_id)? == TaskState::Queued
+                && !tx.is_paused(&new.kind)? =>
+        {
             Begin::Leased { worker, until: tx.now.plus(lease).0 }
         }
         _ => Begin::Queued { join: None },

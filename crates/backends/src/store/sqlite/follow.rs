@@ -129,7 +129,8 @@ fn due_of(conn: &Connection, tenant: TenantId, kind: &TaskKind, now: Timestamp) 
 
 pub(super) fn open_tasks(conn: &Connection) -> Result<u64> {
     conn.prepare_cached(
-        "SELECT (SELECT count(*) FROM task WHERE state = 'queued') + (SELECT count(*) FROM task WHERE state = 'running')",
+        "SELECT (SELECT count(*) FROM task WHERE state = 'queued' AND kind NOT IN (SELECT kind FROM paused_kind))
+           + (SELECT count(*) FROM task WHERE state = 'running')",
     )
     .and_then(|mut s| s.query_row([], |r| r.get::<_, i64>(0)))
     .map(|n| u64::try_from(n).unwrap_or(0))

@@ -20,6 +20,7 @@ pub(super) fn pause_kind(tx: &mut Tx<'_>, kind: &TaskKind, paused: bool) -> Resu
         "DELETE FROM paused_kind WHERE kind = ?1"
     };
     tx.sql(sql)?.execute([kind.as_str()]).map_err(sql_error("pause a kind"))?;
+    tx.pauses_changed();
     tx.aftermath.work |= !paused;
     Ok(())
 }

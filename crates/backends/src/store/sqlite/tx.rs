@@ -8,9 +8,11 @@ use docmill_core::clock::{IdGen, Timestamp};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TaskId, TenantId};
 use docmill_core::ingestion::IngestionStatus;
+use docmill_core::task::TaskKind;
 use docmill_core::{Error, Result, crash};
 use rusqlite::{CachedStatement, Connection, params};
 
+use super::claim::paused_kinds;
 use super::row::sql_error;
 use super::{events, task};
 
@@ -66,6 +68,7 @@ pub(super) struct Tx<'c> {
     change_seq: Option<i64>,
     change_taken: bool,
     paused: Option<bool>,
+    paused_kinds: Option<Vec<String>>,
     /// Joins and how many of their parts have ended.
     parts_ended: BTreeMap<i64, i64>,
     /// Ingestions whose progress has been noted.
@@ -84,6 +87,7 @@ impl<'c> Tx<'c> {
             change_seq: None,
             change_taken: false,
             paused: None,
+            paused_kinds: None,
             parts_ended: BTreeMap::new(),
             progressed: HashSet::new(),
         }
@@ -148,9 +152,20 @@ impl<'c> Tx<'c> {
         Ok(paused)
     }
 
-    /// Forgets what was remembered about paused batches, after a change to one.
+    /// Whether this kind is paused; asked once a transaction as well.
+    pub(super) fn is_paused(&mut self, kind: &TaskKind) -> Result<bool> {
+        let paused = match self.paused_kinds.take() {
+            Some(paused) => paused,
+            None => paused_kinds(self)?,
+        };
+        let is_paused = paused.iter().any(|paused| paused == kind.as_str());
+        self.paused_kinds = Some(paused);
+        Ok(is_paused)
+    }
+
+    /// Forgets what was remembered about pauses, after a change to one.
     pub(super) fn pauses_changed(&mut self) {
-        self.paused = None;
+        (self.paused, self.paused_kinds) = (None, None);
     }
 
     /// A part of this join has ended.
