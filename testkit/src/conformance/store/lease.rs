@@ -226,12 +226,20 @@ async fn dead_letter_can_be_replayed_and_dropped(bench: Bench<dyn Store>) {
     let dead = world.store.dead(world.tenant, 10).await.unwrap();
     assert_eq!((dead.len(), dead[0].attempt), (1, 1));
     assert!(world.claim(1).await.is_empty());
-    assert_eq!(world.store.dead_replay(world.tenant, None).await.unwrap(), 1);
+    let twice = [dead[0].task_id; 2];
+    assert_eq!(
+        world.store.dead_replay(world.tenant, Some(&twice)).await.unwrap(),
+        1,
+        "named twice, done once"
+    );
     world.assert_balanced().await;
     let lease = world.claim_one().await;
     assert_eq!(lease.attempts.total, 0, "a replay begins afresh");
     world.report(&lease, die(failure(ErrorKind::Timeout))).await;
-    assert_eq!(world.store.dead_drop(world.tenant, Some(&[dead[0].task_id])).await.unwrap(), 1);
+    assert_eq!(world.store.dead_replay(world.tenant, None).await.unwrap(), 1);
+    let lease = world.claim_one().await;
+    world.report(&lease, die(failure(ErrorKind::Timeout))).await;
+    assert_eq!(world.store.dead_drop(world.tenant, Some(&twice)).await.unwrap(), 1);
     assert!(world.store.dead(world.tenant, 10).await.unwrap().is_empty());
     assert_eq!(world.totals(batch).await.dead, 0);
     let missing = world.store.dead_drop(world.tenant, Some(&[dead[0].task_id])).await.unwrap_err();

@@ -128,7 +128,10 @@ fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -
                 .with_hint("`docmill dead list` shows those that are there"));
         }
     }
-    Ok(ids.to_vec())
+    let mut chosen = ids.to_vec();
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(chosen)
 }
 
 /// Gives a dead task fresh attempts, and opens its ingestion again.
