@@ -166,8 +166,8 @@ fn told_to_end_hands_back_what_waits_at_once_and_what_runs_after_the_grace() {
     }
 }
 
-/// Tells a process to end twice, the second time after it has said that it takes its time.
-fn impatient(args: &[&str]) -> Option<i32> {
+/// Tells a process to end twice, the second time after it has said these words.
+fn impatient(args: &[&str], words: &str) -> Option<i32> {
     let mill = Mill::new();
     fill(&mill, SLEEPERS, 0);
     mill.run(&["ingest", "in", "--batch", "b", "--no-wait"]).expect(0);
@@ -180,7 +180,7 @@ fn impatient(args: &[&str]) -> Option<i32> {
     signal(&worker.0, Signal::INT);
     let mut stderr = worker.0.stderr.take().unwrap();
     let mut said = Vec::new();
-    while !String::from_utf8_lossy(&said).contains("again ends at once") {
+    while !String::from_utf8_lossy(&said).contains(words) {
         let mut piece = [0; 256];
         let n = stderr.read(&mut piece).unwrap();
         assert_ne!(n, 0, "it ended by itself: {}", String::from_utf8_lossy(&said));
@@ -200,10 +200,15 @@ fn impatient(args: &[&str]) -> Option<i32> {
 
 #[test]
 fn told_twice_a_worker_ends_at_once() {
-    assert_eq!(impatient(&["work"]), Some(0));
+    assert_eq!(impatient(&["work"], "again ends at once"), Some(0));
 }
 
 #[test]
 fn told_twice_a_server_ends_at_once() {
-    assert_eq!(impatient(&["serve", "--listen", "127.0.0.1:0"]), Some(0));
+    assert_eq!(impatient(&["serve", "--listen", "127.0.0.1:0"], "again ends at once"), Some(0));
+}
+
+#[test]
+fn told_twice_an_ingest_ends_at_once() {
+    assert_eq!(impatient(&["ingest", "in", "--batch", "b"], "interrupted"), Some(130));
 }
