@@ -102,6 +102,7 @@ pub(super) async fn gather(mut findings: Findings) -> Reading {
     while let Some(finding) = findings.recv().await {
         match finding {
             Finding::Found(one) => found.push(one),
+            Finding::Waiting => {}
             Finding::End(end) => {
                 assert!(findings.recv().await.is_none(), "something came after the end");
                 return Reading { found, end };
