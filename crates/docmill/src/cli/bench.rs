@@ -221,7 +221,7 @@ fn receipt(deps: &Deps, tenant: TenantId, batch: BatchId) -> Receipt {
 async fn ended(deps: &Deps, tenant: TenantId, batch: BatchId) -> Result<()> {
     loop {
         match deps.store.find_batch(tenant, &batch.to_string()).await? {
-            Some(totals) if totals.open > 0 => tokio::time::sleep(Duration::from_millis(10)).await,
+            Some(totals) if totals.open > 0 => tokio::time::sleep(Duration::from_millis(25)).await,
             Some(_) => return Ok(()),
             None => return Err(Error::bug("the batch is gone")),
         }

@@ -43,7 +43,8 @@ use crate::log;
 use crate::session::Session;
 use crate::terminal::{Terminal, complain};
 
-/// Threads of the runtime; the work is done by children.
+/// The most threads of the runtime; it has one for every two cores. The work is done by children and by the store's
+/// writer: threads that only hand things on wake each other for nothing.
 const THREADS: usize = 4;
 
 /// Threads for file work. Hundreds, tokio's default, would do no more at once and cost a stack and a heap each.
@@ -170,7 +171,7 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
     };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(cores.min(THREADS))
+        .worker_threads(cores.div_ceil(2).min(THREADS))
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
