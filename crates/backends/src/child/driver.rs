@@ -39,6 +39,8 @@ pub(super) struct Driver {
     stop: watch::Receiver<bool>,
     tick: Interval,
     meter: Meter,
+    /// When the document began that was looked at last, and the CPU time at the first look at it.
+    watched: Option<(Duration, Duration)>,
     measured_at: Duration,
     told_at: Duration,
     starved: Duration,
@@ -123,6 +125,7 @@ impl Driver {
             stop,
             tick,
             meter: Meter::default(),
+            watched: None,
             measured_at: Duration::ZERO,
             told_at: shared.clock.monotonic(),
             starved: Duration::ZERO,
@@ -274,9 +277,10 @@ impl Driver {
         if frame.holds_up_others() && self.shared.is_draining() {
             self.shared.put_back(frame.take_back());
         }
-        let slow =
-            frame.current().is_some() && now.saturating_sub(begun_at) > self.shared.settings.slow_after;
-        if slow && !turn.is_detached() && (frame.holds_up_others() || self.shared.has_waiting()) {
+        let in_the_way = frame.current().is_some()
+            && !turn.is_detached()
+            && (frame.holds_up_others() || self.shared.has_waiting());
+        if in_the_way && self.is_slow(now, begun_at) {
             let neighbours = if frame.holds_up_others() { frame.take_back() } else { Vec::new() };
             if turn.detach() {
                 self.process.demote();
@@ -284,6 +288,26 @@ impl Driver {
             self.shared.put_back(neighbours);
         }
         Ok(())
+    }
+
+    /// Whether the document in work takes long. CPU time counts for more than time that passes, because on a
+    /// busy machine every document takes long.
+    fn is_slow(&mut self, now: Duration, begun_at: Duration) -> bool {
+        let settings = &self.shared.settings;
+        if now.saturating_sub(begun_at) > settings.slow_after {
+            return true;
+        }
+        let Ok(cpu) = proc::cpu(self.process.pid()) else { return false };
+        // Counted from the first look at this document: looks are too rare to cost small ones anything.
+        match self.watched {
+            Some((since, before)) if since == begun_at => {
+                cpu.saturating_sub(before) >= settings.slow_after_cpu
+            }
+            _ => {
+                self.watched = Some((begun_at, cpu));
+                false
+            }
+        }
     }
 
     /// Whether it keeps within what it may use.

@@ -17,10 +17,7 @@ pub(super) struct Usage {
 
 /// Reads the usage of process `pid`, which must not have been reaped yet.
 pub(super) fn usage(pid: u32) -> io::Result<Usage> {
-    let ticks = cpu_ticks(&read(&format!("/proc/{pid}/stat"))?)
-        .ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat makes no sense")))?;
-    let per_second = rustix::param::clock_ticks_per_second().max(1);
-    let cpu = Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second));
+    let cpu = cpu(pid)?;
     let memory_bytes = own_memory(&read(&format!("/proc/{pid}/status"))?);
     let mut starved = Duration::ZERO;
     for thread in threads(pid)? {
@@ -30,6 +27,14 @@ pub(super) fn usage(pid: u32) -> io::Result<Usage> {
         }
     }
     Ok(Usage { cpu, starved, memory_bytes })
+}
+
+/// CPU time of all threads of process `pid` so far.
+pub(super) fn cpu(pid: u32) -> io::Result<Duration> {
+    let ticks = cpu_ticks(&read(&format!("/proc/{pid}/stat"))?)
+        .ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat makes no sense")))?;
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    Ok(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second)))
 }
 
 /// The thread ids of a process.

@@ -36,8 +36,10 @@ pub struct PoolSettings {
     pub inline_up_to: u64,
     /// What one document of a shared frame may put out before it is read again alone.
     pub framed_output_bytes: u64,
-    /// A document that takes longer no longer holds up its neighbours.
+    /// A document that takes longer no longer holds up others…
     pub slow_after: Duration,
+    /// …and neither does one that takes so much CPU, which on an idle machine is sooner.
+    pub slow_after_cpu: Duration,
     /// An idle child is ended after this.
     pub idle_after: Duration,
     /// How long a child may take to start.
@@ -62,7 +64,8 @@ impl PoolSettings {
             frame_max_bytes: MIB,
             inline_up_to: 64 * KIB,
             framed_output_bytes: 4 * MIB,
-            slow_after: Duration::from_millis(50),
+            slow_after: Duration::from_millis(500),
+            slow_after_cpu: Duration::from_millis(40),
             idle_after: Duration::from_secs(30),
             ready_within: Duration::from_secs(30),
             sandbox: Sandbox::default(),
