@@ -1,3 +1,4 @@
 //! The stores, by URL scheme.
 
+mod shared;
 pub mod sqlite;

@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension as _, params};
 use super::receive::{self, Admission, Place};
 use super::row::{Columns, sql_error};
 use super::task::{self, Belongs};
-use super::tree::Tree;
+use super::tree;
 use super::tx::Tx;
 
 /// Adds a chunk. The same chunk again adds nothing.
@@ -23,7 +23,7 @@ pub(super) fn add(tx: &mut Tx<'_>, chunk: &ChildChunk) -> Result<ChunkAnswer> {
     let (depth, origin, path) = parent_of(tx, parent)?;
     note_run(tx, &row.belongs, chunk)?;
     crash::point("store.children.manifest");
-    let mut tree = Tree::load(tx, parent, chunk)?;
+    let mut tree = tree::load(tx, parent, chunk)?;
     let mut documents = Vec::with_capacity(chunk.children.len());
     let mut added = 0;
     let mut full = None;
@@ -67,7 +67,7 @@ pub(super) fn add(tx: &mut Tx<'_>, chunk: &ChildChunk) -> Result<ChunkAnswer> {
         crash::point("store.children.row");
         documents.push(admitted.map(|a| a.0));
     }
-    tree.store(tx)?;
+    tree::store(tx, &tree)?;
     tx.sql("UPDATE manifest SET emitted = emitted + ?3 WHERE ingestion_id = ?1 AND fingerprint = ?2")?
         .execute(params![parent.as_bytes(), chunk.fingerprint.0, added])
         .map_err(sql_error("count members"))?;

@@ -1,29 +1,21 @@
 //! The event log: read by cursor, pruned by age.
 
+use docmill_core::Result;
 use docmill_core::answer::EventsAnswer;
 use docmill_core::clock::Timestamp;
 use docmill_core::event::{Event, EventBody, EventFilter};
 use docmill_core::id::TenantId;
-use docmill_core::{Error, Result};
 use rusqlite::{Connection, params};
 
+use super::super::shared::events::{check_cursor, limit, matches};
 use super::row::{Columns, json, sql_error};
 use super::tx::Tx;
-
-const DEFAULT_LIMIT: usize = 100;
-const MAX_LIMIT: usize = 10_000;
 
 /// Events after the cursor. A cursor older than what is kept is told so, not silently moved.
 pub(super) fn read(conn: &Connection, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {
     let (last, floor) = bounds(conn, tenant)?;
-    if filter.after < floor && filter.after > 0 {
-        return Err(Error::invalid_request(format!(
-            "events up to {floor} have been pruned, and the cursor is {}",
-            filter.after
-        ))
-        .with_hint("start again with after=0, or keep events longer (`events.retention`)"));
-    }
-    let limit = filter.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    check_cursor(filter, floor)?;
+    let limit = limit(filter);
     let mut statement = conn
         .prepare_cached(
             "SELECT first_seq, at, body FROM event WHERE tenant_id = ?1 AND last_seq > ?2 ORDER BY last_seq",
@@ -71,12 +63,6 @@ pub(super) fn append(tx: &Tx<'_>, tenant: TenantId, bodies: &[EventBody]) -> Res
         .execute(params![tenant.as_bytes(), last, before + 1, tx.now.0, json(&bodies)?])
         .map_err(sql_error("append events"))?;
     Ok(())
-}
-
-fn matches(filter: &EventFilter, body: &EventBody) -> bool {
-    (filter.types.is_empty() || filter.types.contains(&body.kind))
-        && filter.batch_id.is_none_or(|b| body.batch_id == Some(b))
-        && filter.document_id.is_none_or(|d| body.document_id == Some(d))
 }
 
 /// Removes whole rows older than `before` and remembers where the log now begins.

@@ -15,7 +15,6 @@ mod ledger;
 mod look;
 mod migrate;
 mod open;
-mod pace;
 mod readers;
 mod receive;
 mod row;

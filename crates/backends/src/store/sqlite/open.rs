@@ -31,8 +31,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::watch;
 
+use super::super::shared::pace::Pace;
 use super::claim::Turn;
-use super::pace::Pace;
 use super::readers::Readers;
 use super::row::sql_error;
 use super::writer::{Lane, Writer};

@@ -5,10 +5,11 @@ use docmill_core::id::{BatchId, ContentHash, DocumentId, IngestionId, SourceId, 
 use docmill_core::ingestion::{IngestionStatus, Origin};
 use docmill_core::ports::store::{Arrival, Receipt, Received, StoredContent};
 use docmill_core::task::NewTask;
-use docmill_core::{Error, Result, crash};
+use docmill_core::{Result, crash};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::json;
 
+use super::super::shared::{self, receive::receipt_key};
 use super::finish;
 use super::row::{Columns, sql_error};
 use super::task::{self, Begin, Belongs};
@@ -103,31 +104,13 @@ pub(super) fn receive(tx: &mut Tx<'_>, receipt: &Receipt) -> Result<Received> {
     })
 }
 
-/// Where it lay and what it holds, as one short key. The path counts exactly, text or not.
-pub(super) fn receipt_key(path: &[u8], content: Option<&ContentHash>) -> [u8; 16] {
-    let mut bytes = Vec::with_capacity(path.len() + 33);
-    bytes.extend_from_slice(path);
-    bytes.push(0);
-    if let Some(hash) = content {
-        bytes.extend_from_slice(&hash.0);
-    }
-    let mut key = [0; 16];
-    key.copy_from_slice(&ContentHash::of(&bytes).0[..16]);
-    key
-}
-
 fn check_open(tx: &Tx<'_>, tenant: TenantId, batch: BatchId) -> Result<()> {
     let state: Option<String> = tx
         .sql("SELECT state FROM batch WHERE batch_id = ?1 AND tenant_id = ?2")?
         .query_row(params![batch.as_bytes(), tenant.as_bytes()], |r| r.get(0))
         .optional()
         .map_err(sql_error("look up a batch"))?;
-    match state.as_deref() {
-        None => Err(Error::not_found(format!("there is no batch {batch}"))),
-        Some("cancelled") => Err(Error::conflict(format!("batch {batch} has been cancelled"))
-            .with_hint("start another batch; what was not cancelled is found again by its content")),
-        Some(_) => Ok(()),
-    }
+    shared::receive::check_open(batch, state.as_deref())
 }
 
 fn find_receipt(

@@ -8,6 +8,7 @@ use docmill_core::task::{TaskKind, order_key};
 use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::super::shared::steer::{no_dead_letter, nothing_to_retry};
 use super::commit::apply;
 use super::row::{Columns, sql_error};
 use super::task;
@@ -47,14 +48,7 @@ pub(super) fn retry(tx: &mut Tx<'_>, tenant: TenantId, id: Option<&str>) -> Resu
         }
         if dead.is_empty() {
             answer.skipped += 1;
-            let reason = match status {
-                IngestionStatus::InProgress => "in progress",
-                IngestionStatus::Failed if !has_document => "never received: ingest its path again",
-                IngestionStatus::Failed => "nothing to retry: use reprocess",
-                IngestionStatus::Completed => "completed: use reprocess",
-                IngestionStatus::Skipped => "skipped: use reprocess",
-                IngestionStatus::Cancelled => "cancelled: use reprocess",
-            };
+            let reason = nothing_to_retry(status, has_document);
             *answer.reasons.entry(reason.into()).or_default() += 1;
         } else {
             answer.count += 1;
@@ -124,8 +118,7 @@ fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -
             .optional()
             .map_err(sql_error("look for dead letters"))?;
         if found.is_none() {
-            return Err(Error::not_found(format!("there is no dead letter {id}"))
-                .with_hint("`docmill dead list` shows those that are there"));
+            return Err(no_dead_letter(*id));
         }
     }
     let mut chosen = ids.to_vec();

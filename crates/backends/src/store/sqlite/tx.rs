@@ -7,42 +7,14 @@ use docmill_core::batch::BatchState;
 use docmill_core::clock::{IdGen, Timestamp};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TaskId, TenantId};
-use docmill_core::ingestion::IngestionStatus;
 use docmill_core::task::TaskKind;
 use docmill_core::{Error, Result, crash};
 use rusqlite::{CachedStatement, Connection, params};
 
+use super::super::shared::totals::BatchDelta;
 use super::claim::paused_kinds;
 use super::row::sql_error;
 use super::{events, task};
-
-/// Changes to the totals of one batch.
-#[derive(Debug, Default)]
-pub(super) struct BatchDelta {
-    pub(super) received: i64,
-    pub(super) children: i64,
-    pub(super) open: i64,
-    pub(super) completed: i64,
-    pub(super) failed: i64,
-    pub(super) skipped: i64,
-    pub(super) cancelled: i64,
-    pub(super) duplicates: i64,
-    pub(super) dead: i64,
-    pub(super) change_seq: i64,
-}
-
-impl BatchDelta {
-    /// Adds `by` to the total of `status`.
-    pub(super) fn count(&mut self, status: IngestionStatus, by: i64) {
-        match status {
-            IngestionStatus::InProgress => self.open += by,
-            IngestionStatus::Completed => self.completed += by,
-            IngestionStatus::Failed => self.failed += by,
-            IngestionStatus::Skipped => self.skipped += by,
-            IngestionStatus::Cancelled => self.cancelled += by,
-        }
-    }
-}
 
 /// What a committed transaction means to those who wait.
 #[derive(Clone, Copy, Debug, Default)]

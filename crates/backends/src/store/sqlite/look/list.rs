@@ -7,7 +7,8 @@ use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, TenantId};
 use rusqlite::{Connection, params};
 
-use super::{EVIDENCE, EVIDENCE_JOIN, bad_cursor, collect, state};
+use super::super::super::shared::look::bad_cursor;
+use super::{EVIDENCE, EVIDENCE_JOIN, collect, state};
 
 /// Rows looked at in one step while a state is searched for.
 const STEP: usize = 500;

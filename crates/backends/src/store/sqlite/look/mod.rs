@@ -14,14 +14,15 @@ pub(super) use show::show;
 pub(super) use status::status;
 pub(super) use why::why;
 
+use docmill_core::Result;
 use docmill_core::clock::Timestamp;
-use docmill_core::document::{DocumentState, Evidence, derive_state};
+use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ingestion::IngestionStatus;
 use docmill_core::problem::ResultCode;
-use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::super::shared::look as shared;
 use super::row::{Columns, sql_error};
 
 /// What the state of document `d` is derived from: last progress of its open ingestion, and how its newest
@@ -34,14 +35,7 @@ fn state(c: &mut Columns<'_, '_>, now: Timestamp) -> Result<(DocumentState, bool
     let open = c.time_opt()?;
     let status = c.word_opt(IngestionStatus::from_name)?;
     let result = c.word_opt(ResultCode::from_name)?;
-    let evidence = Evidence {
-        open_since_progress: open,
-        latest: status.zip(result),
-        needs_review: c.flag()?,
-        // Nothing gives titles yet, so a document without one is not waiting for anything.
-        titled: true,
-    };
-    Ok((derive_state(&evidence, now), evidence.needs_review))
+    Ok(shared::document_state(open, status, result, c.flag()?, now))
 }
 
 /// The document behind a document or ingestion id.
@@ -84,9 +78,4 @@ fn first<T>(
     read: impl FnMut(&mut Columns<'_, '_>) -> Result<T>,
 ) -> Result<Option<T>> {
     collect(conn, doing, sql, args, read).map(|rows| rows.into_iter().next())
-}
-
-fn bad_cursor(cursor: &str) -> Error {
-    Error::invalid_request(format!("`{cursor}` is not a cursor of this list"))
-        .with_hint("use the `next_cursor` of the page before")
 }

@@ -4,12 +4,13 @@ use docmill_core::Result;
 use docmill_core::answer::{ArtifactLine, FamilyLine, IngestionLine, ShowAnswer, TimelineLine};
 use docmill_core::clock::Timestamp;
 use docmill_core::document::DocumentState;
-use docmill_core::id::{DocumentId, IngestionId, TenantId};
+use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ingestion::{IngestionStatus, Stage};
 use docmill_core::problem::{Problem, ResultCode};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
+use super::super::super::shared::look::{member_name, receipts_and_ends, sort_timeline, stage, step_outcome};
 use super::super::row::Columns;
 use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, resolve, state};
 
@@ -72,18 +73,6 @@ pub(in super::super) fn show(
     answer.children = children(conn, document)?;
     answer.timeline = timeline(conn, document, &answer.ingestions)?;
     Ok(Some(answer))
-}
-
-/// The stage of an ingestion: that of its open task, or how it ended.
-pub(super) fn stage(status: IngestionStatus, open_task: Option<Stage>, claimed: bool) -> Stage {
-    match status {
-        IngestionStatus::InProgress if !claimed => Stage::Queued,
-        IngestionStatus::InProgress => open_task.unwrap_or(Stage::Queued),
-        IngestionStatus::Completed => Stage::Completed,
-        IngestionStatus::Failed => Stage::Failed,
-        IngestionStatus::Skipped => Stage::Skipped,
-        IngestionStatus::Cancelled => Stage::Cancelled,
-    }
 }
 
 fn ingestions(conn: &Connection, document: DocumentId) -> Result<Vec<IngestionLine>> {
@@ -176,10 +165,7 @@ fn children(conn: &Connection, document: DocumentId) -> Result<Vec<FamilyLine>> 
     let mut lines =
         collect(conn, "list members", sql, params![document.as_bytes(), MAX_CHILDREN as i64], relative)?;
     for line in &mut lines {
-        // The origin of a member is the container's, `!/`, and its path inside.
-        if let Some((_, path)) = line.name.rsplit_once("!/") {
-            line.name = path.to_owned();
-        }
+        line.name = member_name(&line.name).to_owned();
     }
     Ok(lines)
 }
@@ -189,26 +175,14 @@ fn timeline(
     document: DocumentId,
     ingestions: &[IngestionLine],
 ) -> Result<Vec<TimelineLine>> {
-    let mut lines = Vec::new();
-    for i in ingestions {
-        lines.push(entry(i.created_at, i.ingestion_id, "received", "done", Some(i.origin.clone())));
-        if let Some(at) = i.completed_at {
-            let detail = i.error.as_ref().map(|e| e.message.clone());
-            lines.push(entry(at, i.ingestion_id, i.status.name(), "done", detail));
-        }
-    }
+    let mut lines = receipts_and_ends(ingestions);
     let steps = "SELECT s.at, s.ingestion_id, s.step, s.reused, s.degraded, s.attempt, s.duration_ms
       FROM step_result s JOIN ingestion i ON i.ingestion_id = s.ingestion_id WHERE i.document_id = ?1";
     lines.extend(collect(conn, "read the timeline", steps, [document.as_bytes()], |c| {
         let (at, ingestion_id, what) = (c.time()?, c.ingestion()?, c.get()?);
         let (reused, degraded, attempt) = (c.flag()?, c.flag()?, c.get::<u32>()?);
-        let outcome = match (reused, degraded) {
-            (true, _) => "reused",
-            (_, true) => "degraded",
-            _ => "done",
-        };
+        let outcome = step_outcome(reused, degraded).into();
         let duration_ms = Some(c.count()?);
-        let outcome = outcome.into();
         Ok(TimelineLine { at, ingestion_id, what, outcome, attempt: attempt + 1, duration_ms, detail: None })
     })?);
     let failures = "SELECT f.at, t.ingestion_id, t.kind, f.outcome, f.attempt, f.size, f.error
@@ -222,35 +196,6 @@ fn timeline(
         let detail = error.map(|e| format!("{} on {size}: {}", e.kind, e.message));
         Ok(TimelineLine { at, ingestion_id, what, outcome, attempt, duration_ms: None, detail })
     })?);
-    // Stable, so that steps of one millisecond stay in the order in which they were read.
-    lines.sort_by_key(|l| (l.at, l.ingestion_id, rank(&l.what)));
+    sort_timeline(&mut lines);
     Ok(lines)
-}
-
-/// Receipts come first and ends last where all happened in one millisecond.
-fn rank(what: &str) -> u8 {
-    match what {
-        "received" => 0,
-        "intake-document" => 1,
-        _ if IngestionStatus::from_name(what).is_some() => 9,
-        _ => 5,
-    }
-}
-
-fn entry(
-    at: Timestamp,
-    ingestion_id: IngestionId,
-    what: &str,
-    outcome: &str,
-    detail: Option<String>,
-) -> TimelineLine {
-    TimelineLine {
-        at,
-        ingestion_id,
-        what: what.into(),
-        outcome: outcome.into(),
-        attempt: 1,
-        duration_ms: None,
-        detail,
-    }
 }

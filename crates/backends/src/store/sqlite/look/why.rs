@@ -1,44 +1,17 @@
 //! One answer to "why is this not done?": what it waits for, which attempt, the last error, the next try.
 
 use docmill_core::Result;
-use docmill_core::answer::{LeaseLine, WhyAnswer};
+use docmill_core::answer::WhyAnswer;
 use docmill_core::clock::Timestamp;
-use docmill_core::disposition::MAX_ATTEMPTS;
-use docmill_core::error::ErrorNote;
-use docmill_core::id::{BatchId, DocumentId, IngestionId, TenantId, WorkerId};
+use docmill_core::id::{DocumentId, IngestionId, TenantId};
 use docmill_core::ingestion::{IngestionStatus, Stage};
-use docmill_core::problem::{Problem, ResultCode};
+use docmill_core::problem::ResultCode;
 use docmill_core::state::TaskState;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::super::super::shared::look::{self as shared, Item, OpenTask, Surroundings};
 use super::super::row::sql_error;
-use super::show::stage;
 use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, state};
-
-struct Item {
-    ingestion_id: IngestionId,
-    document_id: Option<DocumentId>,
-    batch_id: Option<BatchId>,
-    status: IngestionStatus,
-    result: Option<ResultCode>,
-    attempt: u32,
-    error: Option<ErrorNote>,
-    problems: Vec<Problem>,
-    skip_reason: Option<String>,
-}
-
-struct Task {
-    kind: String,
-    stage: Stage,
-    state: TaskState,
-    run_at: Timestamp,
-    owner: Option<WorkerId>,
-    lease_until: Option<Timestamp>,
-    attempt: u32,
-    error: Option<ErrorNote>,
-    open_parts: Option<i64>,
-    epoch: i64,
-}
 
 pub(in super::super) fn why(
     conn: &Connection,
@@ -48,37 +21,12 @@ pub(in super::super) fn why(
 ) -> Result<Option<WhyAnswer>> {
     let Some(item) = newest(conn, tenant, id)? else { return Ok(None) };
     let tasks = open_tasks(conn, item.ingestion_id)?;
-    let task = tasks.iter().find(|t| t.state == TaskState::Running).or_else(|| tasks.first());
-    let claimed = tasks.iter().any(|t| t.epoch > 0) || item.status != IngestionStatus::InProgress;
     let state = match item.document_id {
         Some(document) => document_state(conn, document, now)?,
         None => item.status.name().to_owned(),
     };
-    let waiting_for = match (item.status, task) {
-        (IngestionStatus::InProgress, Some(task)) => waiting(conn, &item, task, now)?,
-        (IngestionStatus::InProgress, None) => {
-            "nothing: it is open but has no task, which docmill does not expect; `docmill reprocess` starts it again"
-                .into()
-        }
-        _ => ended(&item),
-    };
-    let last_error = task
-        .and_then(|t| t.error.clone())
-        .or_else(|| item.error.clone())
-        .or_else(|| problem_note(item.problems.first()));
-    Ok(Some(WhyAnswer {
-        id: id.to_owned(),
-        state,
-        stage: stage(item.status, task.map(|t| t.stage), claimed),
-        waiting_for,
-        attempt: task.map_or(item.attempt, |t| t.attempt),
-        max_attempts: MAX_ATTEMPTS,
-        last_error,
-        next_try_at: task
-            .filter(|t| matches!(t.state, TaskState::Queued | TaskState::Held))
-            .map(|t| t.run_at),
-        lease: task.and_then(|t| Some(LeaseLine { owner: t.owner?, until: t.lease_until? })),
-    }))
+    let around = surroundings(conn, shared::foremost(&tasks))?;
+    Ok(Some(shared::why(id, &item, &tasks, state, &around, now)))
 }
 
 /// The newest ingestion of a document, or the ingestion itself.
@@ -103,13 +51,13 @@ fn newest(conn: &Connection, tenant: TenantId, id: &str) -> Result<Option<Item>>
     })
 }
 
-fn open_tasks(conn: &Connection, ingestion: IngestionId) -> Result<Vec<Task>> {
+fn open_tasks(conn: &Connection, ingestion: IngestionId) -> Result<Vec<OpenTask>> {
     let sql =
         "SELECT kind, stage, state, run_at, owner, lease_until, attempt, error, open_parts, epoch FROM task
       WHERE ingestion_id = ?1 AND state IN ('waiting', 'queued', 'held', 'running')
       ORDER BY state = 'waiting', task_id";
     collect(conn, "look up tasks", sql, [ingestion.as_bytes()], |c| {
-        Ok(Task {
+        Ok(OpenTask {
             kind: c.get()?,
             stage: c.word(Stage::from_name)?,
             state: c.word(TaskState::from_name)?,
@@ -130,31 +78,16 @@ fn document_state(conn: &Connection, document: DocumentId, now: Timestamp) -> Re
     Ok(found.map_or("", |(state, _)| state.name()).to_owned())
 }
 
-fn waiting(conn: &Connection, item: &Item, task: &Task, now: Timestamp) -> Result<String> {
-    Ok(match task.state {
-        TaskState::Running => {
-            let owner = task.owner.map(|o| o.to_string()).unwrap_or_default();
-            format!("worker {owner}, which is doing {} now", task.kind)
-        }
-        TaskState::Held => {
-            let batch = item.batch_id.map(|b| b.to_string()).unwrap_or_default();
-            format!("batch {batch} is paused; `docmill resume {batch}` lets it go on")
-        }
-        TaskState::Waiting => {
-            format!("{} parts of {} to end", task.open_parts.unwrap_or(0), task.kind)
-        }
-        _ if kind_paused(conn, &task.kind)? => {
-            format!("{0} is paused; `docmill resume --kind {0}` lets it go on", task.kind)
-        }
-        _ if task.run_at > now => format!("the next try of {}", task.kind),
-        _ if !any_worker(conn)? => {
-            format!(
-                "a worker: none is running; `docmill serve` or `docmill work` starts one to do {}",
-                task.kind
-            )
-        }
-        _ => format!("a free worker to do {}; {} tasks are queued", task.kind, queued(conn)?),
-    })
+/// Only a queued task makes anyone ask how busy the engine is.
+fn surroundings(conn: &Connection, task: Option<&OpenTask>) -> Result<Surroundings> {
+    match task.filter(|t| t.state == TaskState::Queued) {
+        Some(task) => Ok(Surroundings {
+            kind_paused: kind_paused(conn, &task.kind)?,
+            any_worker: any_worker(conn)?,
+            queued: queued(conn)?,
+        }),
+        None => Ok(Surroundings { kind_paused: false, any_worker: true, queued: 0 }),
+    }
 }
 
 fn kind_paused(conn: &Connection, kind: &str) -> Result<bool> {
@@ -174,26 +107,4 @@ fn queued(conn: &Connection) -> Result<i64> {
     conn.prepare_cached("SELECT count(*) FROM task WHERE state = 'queued'")
         .and_then(|mut s| s.query_row([], |r| r.get(0)))
         .map_err(sql_error("count tasks"))
-}
-
-fn ended(item: &Item) -> String {
-    match item.status {
-        IngestionStatus::Completed | IngestionStatus::InProgress => match item.result {
-            Some(ResultCode::Success) | None => "nothing: it is done".into(),
-            Some(code) => format!("nothing: it is done, with result {}", code.name()),
-        },
-        IngestionStatus::Failed if item.document_id.is_none() => {
-            "nothing: its content never came in; make it readable and ingest it again with the same --batch"
-                .into()
-        }
-        IngestionStatus::Failed => "a person: `docmill retry` starts it again".into(),
-        IngestionStatus::Skipped => {
-            format!("nothing: it was skipped ({})", item.skip_reason.as_deref().unwrap_or("no reason"))
-        }
-        IngestionStatus::Cancelled => "nothing: it was cancelled; `docmill reprocess` starts it again".into(),
-    }
-}
-
-fn problem_note(problem: Option<&Problem>) -> Option<ErrorNote> {
-    problem.map(|p| ErrorNote { kind: p.kind, message: p.message.clone(), hint: None })
 }

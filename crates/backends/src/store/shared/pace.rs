@@ -1,4 +1,4 @@
-//! How many items end a second, over the last ten. It is told by the writer and forgotten with the process.
+//! How many items end a second, over the last ten. It is told by whoever commits and forgotten with the process.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -7,16 +7,16 @@ use std::time::Duration;
 const WINDOW: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
-pub(super) struct Pace(Mutex<VecDeque<(Duration, u64)>>);
+pub(in crate::store) struct Pace(Mutex<VecDeque<(Duration, u64)>>);
 
 impl Pace {
-    pub(super) fn note(&self, at: Duration, ended: u64) {
+    pub(in crate::store) fn note(&self, at: Duration, ended: u64) {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push_back((at, ended));
         forget(&mut notes, at);
     }
 
-    pub(super) fn per_second(&self, now: Duration) -> f64 {
+    pub(in crate::store) fn per_second(&self, now: Duration) -> f64 {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         forget(&mut notes, now);
         let ended: u64 = notes.iter().map(|n| n.1).sum();

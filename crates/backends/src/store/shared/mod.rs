@@ -1,0 +1,11 @@
+//! What the stores have in common because it does not depend on a database: decisions, words, small sums.
+
+#[cfg(feature = "postgres")]
+pub(super) mod claim;
+pub(super) mod events;
+pub(super) mod look;
+pub(super) mod pace;
+pub(super) mod receive;
+pub(super) mod steer;
+pub(super) mod totals;
+pub(super) mod tree;
