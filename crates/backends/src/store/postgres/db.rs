@@ -1,0 +1,148 @@
+//! Connections, time, and transactions that are begun again where nothing is lost by it.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::clock::{Clock, IdGen, Timestamp};
+use docmill_core::{Error, Result};
+use sqlx_core::query_scalar::query_scalar;
+use sqlx_core::sql_str::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
+use sqlx_postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgTransaction, Postgres};
+
+use super::numbers::Numbers;
+use super::row::{is_connection_lost, sql_error};
+
+/// A connection that cannot be had within this time is an outage.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Waits between attempts to begin a transaction on a server that went away.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Whose clock decides about leases and retries.
+#[derive(Clone)]
+pub enum Time {
+    /// The server's: the one clock that all processes share.
+    OfServer,
+    /// A given one, for tests that move it.
+    Of(Arc<dyn Clock>),
+}
+
+impl Time {
+    /// What time it is.
+    pub(super) async fn now(&self, conn: &mut PgConnection) -> Result<Timestamp> {
+        self.now_raw(conn).await.map_err(sql_error("ask the server for the time"))
+    }
+
+    /// What time it is, with the driver's own error.
+    pub(super) async fn now_raw(
+        &self,
+        conn: &mut PgConnection,
+    ) -> std::result::Result<Timestamp, sqlx_core::Error> {
+        match self {
+            Self::Of(clock) => Ok(clock.now()),
+            Self::OfServer => {
+                query_scalar::<Postgres, i64>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+                    .fetch_one(conn)
+                    .await
+                    .map(Timestamp)
+            }
+        }
+    }
+}
+
+/// How a transaction is begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Begin {
+    /// Its effects survive a power cut of the server.
+    Durable,
+    /// Claims and the like: what is lost with the server's power is simply still to do.
+    Light,
+}
+
+impl Begin {
+    fn sql(self) -> &'static str {
+        match self {
+            Self::Durable => "BEGIN",
+            Self::Light => "BEGIN; SET LOCAL synchronous_commit = off",
+        }
+    }
+}
+
+/// What every verb works with.
+#[derive(Clone)]
+pub(super) struct Db {
+    pub(super) pool: PgPool,
+    pub(super) time: Time,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<dyn IdGen>,
+    pub(super) numbers: Arc<Numbers>,
+}
+
+impl Db {
+    /// Begins a transaction. Until the first statement nothing can be lost, so a connection that the server has
+    /// closed (it was restarted, an idle one was cut) is replaced here, with growing pauses.
+    pub(super) async fn begin(&self, begin: Begin) -> Result<PgTransaction<'static>> {
+        self.begin_with(begin.sql().into_sql_str()).await
+    }
+
+    /// Begins a read transaction that sees one state; `setup` follows the BEGIN.
+    pub(super) async fn begin_read(&self, setup: &str) -> Result<PgTransaction<'static>> {
+        let sql = format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {setup}");
+        self.begin_with(AssertSqlSafe(sql).into_sql_str()).await
+    }
+
+    async fn begin_with(&self, sql: SqlStr) -> Result<PgTransaction<'static>> {
+        let begun = self.clock.monotonic();
+        let mut pause = FIRST_PAUSE;
+        // One attempt for each connection that may lie in the pool, and one more: a clock that stands still in a
+        // test must not make this loop endless.
+        let mut left = self.pool.options().get_max_connections() + 4;
+        loop {
+            let error = match self.pool.begin_with(sql.clone()).await {
+                Ok(tx) => return Ok(tx),
+                Err(error) => error,
+            };
+            left = left.saturating_sub(1);
+            let waited = self.clock.monotonic().saturating_sub(begun);
+            if !is_connection_lost(&error) || left == 0 || waited >= ACQUIRE_TIMEOUT {
+                return Err(sql_error("begin a transaction")(error));
+            }
+            tracing::debug!(error = %error, "connection lost; trying another");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// What every connection is set to.
+pub(super) fn connect_options(
+    url: &str,
+    name: &str,
+    statement_timeout: Duration,
+) -> Result<PgConnectOptions> {
+    let options = PgConnectOptions::from_str(url).map_err(|e| {
+        Error::invalid_config("the store's URL is not one of PostgreSQL")
+            .with_hint("write `postgres://user:password@host:5432/database`")
+            .with_source(e)
+    })?;
+    let millis = statement_timeout.as_millis().to_string();
+    let lock_millis = (statement_timeout / 2).as_millis().to_string();
+    Ok(options.application_name(name).options([
+        ("statement_timeout", millis.as_str()),
+        ("lock_timeout", lock_millis.as_str()),
+        // A process that stops in the middle of a transaction must not hold its locks for ever.
+        ("idle_in_transaction_session_timeout", "60000"),
+        ("default_transaction_isolation", "read committed"),
+    ]))
+}
+
+/// A pool that connects when it is first used.
+pub(super) fn pool(options: PgConnectOptions, size: u32) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(size)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        // `begin` notices a dead connection itself; asking before each use would cost a round trip each time.
+        .test_before_acquire(false)
+        .connect_lazy_with(options)
+}

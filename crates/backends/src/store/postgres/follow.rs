@@ -1,0 +1,199 @@
+//! What followers and maintenance read: the change log, reusable results, blob keys.
+
+use std::collections::HashSet;
+
+use docmill_core::Result;
+use docmill_core::artifact::Artifact;
+use docmill_core::clock::Timestamp;
+use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId, TenantId};
+use docmill_core::ports::store::{ChangedDocument, StepRecord};
+use docmill_core::task::TaskKind;
+use sqlx_core::query::query;
+use sqlx_core::query_scalar::query_scalar;
+use sqlx_postgres::{PgConnection, Postgres};
+use uuid::Uuid;
+
+use super::claim::tenants_in_turn;
+use super::row::{Columns, sql_error, text};
+
+fn at_most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+pub(super) async fn changes(
+    conn: &mut PgConnection,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<ChangedDocument>> {
+    let rows = query::<Postgres>(
+        "SELECT change_seq, tenant_id, document_id, name, title, media_type, transcription_key
+         FROM document WHERE change_seq > $1 ORDER BY change_seq LIMIT $2",
+    )
+    .bind(after)
+    .bind(at_most(limit))
+    .fetch_all(conn)
+    .await
+    .map_err(sql_error("read changes"))?;
+    rows.iter()
+        .map(|row| {
+            let mut c = Columns::new(row);
+            Ok(ChangedDocument {
+                seq: c.get()?,
+                tenant_id: c.tenant()?,
+                document_id: c.document()?,
+                removed: false,
+                name: c.get()?,
+                title: c.get()?,
+                media_type: c.get()?,
+                transcription: c.get::<Option<String>>()?.map(BlobKey::stored),
+            })
+        })
+        .collect()
+}
+
+pub(super) async fn last_change(conn: &mut PgConnection) -> Result<i64> {
+    query_scalar::<Postgres, i64>("SELECT value FROM counter WHERE name = 'change_seq'")
+        .fetch_one(conn)
+        .await
+        .map_err(sql_error("read the change number"))
+}
+
+pub(super) async fn find_step(
+    conn: &mut PgConnection,
+    tenant: TenantId,
+    step: &TaskKind,
+    fingerprint: &ContentHash,
+) -> Result<Option<StepRecord>> {
+    let row = query::<Postgres>(
+        "SELECT body FROM step_result
+         WHERE tenant_id = $1 AND step = $2 AND fingerprint = $3 AND NOT degraded AND NOT reused LIMIT 1",
+    )
+    .bind(tenant.0)
+    .bind(text(step.as_str()))
+    .bind(fingerprint.0.as_slice())
+    .fetch_optional(conn)
+    .await
+    .map_err(sql_error("look for a result"))?;
+    match row {
+        Some(row) => Columns::new(&row).json_opt(),
+        None => Ok(None),
+    }
+}
+
+pub(super) async fn artifacts(
+    conn: &mut PgConnection,
+    ingestion: IngestionId,
+    prefix: &str,
+) -> Result<Vec<Artifact>> {
+    let rows = query::<Postgres>(
+        "SELECT name, blob_key, hash, bytes, media_type FROM artifact
+         WHERE ingestion_id = $1 AND starts_with(name, $2) ORDER BY name",
+    )
+    .bind(ingestion.0)
+    .bind(text(prefix))
+    .fetch_all(conn)
+    .await
+    .map_err(sql_error("list artifacts"))?;
+    rows.iter()
+        .map(|row| {
+            let mut c = Columns::new(row);
+            Ok(Artifact {
+                name: c.get()?,
+                key: BlobKey::stored(c.get::<String>()?),
+                hash: c.hash()?,
+                bytes: c.count()?,
+                media_type: c.get()?,
+            })
+        })
+        .collect()
+}
+
+/// When the next task of these kinds is due. Most of a long queue is due, so the first question ends at the first
+/// row of each tenant; only queues of nothing but later tasks are looked through.
+pub(super) async fn next_due(
+    conn: &mut PgConnection,
+    kinds: &[TaskKind],
+    now: Timestamp,
+) -> Result<Option<Timestamp>> {
+    const DUE: &str = concat!(
+        tenants_in_turn!(),
+        " SELECT t.run_at FROM tenants CROSS JOIN unnest($3::text[]) AS k (kind) CROSS JOIN LATERAL (
+            SELECT run_at FROM task WHERE state = 'queued' AND tenant_id = tenants.tenant_id AND kind = k.kind
+              AND run_at <= $4 AND kind NOT IN (SELECT kind FROM paused_kind) LIMIT 1) AS t LIMIT 1"
+    );
+    const LATER: &str = concat!(
+        tenants_in_turn!(),
+        " SELECT min(t.run_at) FROM tenants CROSS JOIN unnest($3::text[]) AS k (kind) CROSS JOIN LATERAL (
+            SELECT min(run_at) AS run_at FROM task WHERE state = 'queued' AND tenant_id = tenants.tenant_id
+              AND kind = k.kind AND run_at > $4 AND kind NOT IN (SELECT kind FROM paused_kind)) AS t"
+    );
+    let kinds: Vec<String> = kinds.iter().map(|k| text(k.as_str())).collect();
+    for sql in [DUE, LATER] {
+        let found: Option<Option<i64>> = query_scalar::<Postgres, Option<i64>>(sql)
+            .bind(Uuid::nil())
+            .bind(i64::from(i32::MAX))
+            .bind(&kinds)
+            .bind(now.0)
+            .fetch_optional(&mut *conn)
+            .await
+            .map_err(sql_error("look for work"))?;
+        if let Some(at) = found.flatten() {
+            return Ok(Some(Timestamp(at)));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) async fn open_tasks(conn: &mut PgConnection) -> Result<u64> {
+    query_scalar::<Postgres, i64>(
+        "SELECT (SELECT count(*) FROM task WHERE state = 'queued') + (SELECT count(*) FROM task WHERE state = 'running')",
+    )
+    .fetch_one(conn)
+    .await
+    .map(|n| u64::try_from(n).unwrap_or(0))
+    .map_err(sql_error("count tasks"))
+}
+
+/// Keys that rows name, in order.
+pub(super) async fn blob_keys(
+    conn: &mut PgConnection,
+    after: Option<&BlobKey>,
+    limit: usize,
+) -> Result<Vec<BlobKey>> {
+    // Each side is cut by itself, so that a page costs a page and not a sort of everything.
+    let rows = query_scalar::<Postgres, String>(
+        "SELECT blob_key FROM (
+           (SELECT blob_key FROM document WHERE blob_key > $1 ORDER BY blob_key LIMIT $2)
+           UNION (SELECT blob_key FROM artifact WHERE blob_key > $1 ORDER BY blob_key LIMIT $2)) AS k
+         ORDER BY blob_key LIMIT $2",
+    )
+    .bind(text(after.map_or("", BlobKey::as_str)))
+    .bind(at_most(limit))
+    .fetch_all(conn)
+    .await
+    .map_err(sql_error("list blob keys"))?;
+    Ok(rows.into_iter().map(BlobKey::stored).collect())
+}
+
+/// Which of these keys a row names. A document's key holds its id, so both look-ups are by an index.
+pub(super) async fn referenced(conn: &mut PgConnection, keys: &[BlobKey]) -> Result<Vec<bool>> {
+    let documents: Vec<Uuid> = keys.iter().filter_map(|k| document_id(k)).map(|d| d.0).collect();
+    let others: Vec<String> =
+        keys.iter().filter(|k| document_id(k).is_none()).map(|k| text(k.as_str())).collect();
+    let found: HashSet<String> = query_scalar::<Postgres, String>(
+        "SELECT blob_key FROM document WHERE document_id = ANY($1)
+         UNION ALL SELECT blob_key FROM artifact WHERE blob_key = ANY($2)",
+    )
+    .bind(documents)
+    .bind(others)
+    .fetch_all(conn)
+    .await
+    .map_err(sql_error("look up blob keys"))?
+    .into_iter()
+    .collect();
+    Ok(keys.iter().map(|k| found.contains(k.as_str())).collect())
+}
+
+fn document_id(key: &BlobKey) -> Option<DocumentId> {
+    key.as_str().strip_prefix("documents/")?.split('.').next()?.parse().ok()
+}

@@ -1,0 +1,68 @@
+//! Looking: what people and programs see. Nothing here writes, and all of it runs under row-level security; the
+//! tenant stands in every query all the same.
+
+mod head;
+mod list;
+mod show;
+mod status;
+mod why;
+
+pub(super) use head::{head, heads, select};
+pub(super) use list::list;
+pub(super) use show::show;
+pub(super) use status::status;
+pub(super) use why::why;
+
+use docmill_core::Result;
+use docmill_core::clock::Timestamp;
+use docmill_core::document::DocumentState;
+use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::ingestion::IngestionStatus;
+use docmill_core::problem::ResultCode;
+use sqlx_core::query_scalar::query_scalar;
+use sqlx_postgres::{PgConnection, Postgres};
+use uuid::Uuid;
+
+use super::super::shared::look as shared;
+use super::row::{Columns, sql_error};
+
+/// What the state of document `d` is derived from: last progress of its open ingestion, and how its newest
+/// ended one ended.
+macro_rules! evidence {
+    () => {
+        "(SELECT min(o.progress_at) FROM ingestion o
+            WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review"
+    };
+}
+
+/// The tables that [`evidence!`] reads.
+macro_rules! evidence_from {
+    () => {
+        " FROM document d LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id "
+    };
+}
+
+use {evidence, evidence_from};
+
+fn state(c: &mut Columns<'_>, now: Timestamp) -> Result<(DocumentState, bool)> {
+    let open = c.time_opt()?;
+    let status = c.word_opt(IngestionStatus::from_name)?;
+    let result = c.word_opt(ResultCode::from_name)?;
+    Ok(shared::document_state(open, status, result, c.flag()?, now))
+}
+
+/// The document behind a document or ingestion id.
+async fn resolve(conn: &mut PgConnection, tenant: TenantId, id: &str) -> Result<Option<DocumentId>> {
+    let id: DocumentId = id.parse()?;
+    let found: Option<Uuid> = query_scalar::<Postgres, Uuid>(
+        "SELECT document_id FROM document WHERE document_id = $1 AND tenant_id = $2
+         UNION ALL SELECT document_id FROM ingestion
+           WHERE ingestion_id = $1 AND tenant_id = $2 AND document_id IS NOT NULL LIMIT 1",
+    )
+    .bind(id.0)
+    .bind(tenant.0)
+    .fetch_optional(conn)
+    .await
+    .map_err(sql_error("look up a document"))?;
+    Ok(found.map(DocumentId))
+}

@@ -1,0 +1,446 @@
+//! Opening the store, and its verbs: each hands its work to a transaction, the writer, the renewer or a reader.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docmill_core::answer::{
+    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+};
+use docmill_core::artifact::Artifact;
+use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
+use docmill_core::clock::{Clock, IdGen, Timestamp};
+use docmill_core::document::DocumentState;
+use docmill_core::error::ErrorNote;
+use docmill_core::event::EventFilter;
+use docmill_core::id::{
+    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId,
+};
+use docmill_core::ingestion::IngestionEnd;
+use docmill_core::ledger::Ledger;
+use docmill_core::ports::Store;
+use docmill_core::ports::store::{
+    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, NewWorker, Receipt,
+    Received, Selected, Selection, StepRecord, Swept,
+};
+use docmill_core::task::{Lease, NewTask, TaskKind};
+use docmill_core::{Error, ErrorKind, Result, crash};
+use sqlx_core::query::query;
+use sqlx_core::query_scalar::query_scalar;
+use sqlx_postgres::Postgres;
+use tokio::sync::watch;
+
+use super::super::shared::claim::Turn;
+use super::super::shared::pace::Pace;
+use super::db::{self, Begin, Db, Time};
+use super::hints::{Hints, Waiters};
+use super::numbers::Numbers;
+use super::readers::{look, of_engine, of_tenant};
+use super::renewer::Renewer;
+use super::row::{sql_error, text};
+use super::sequencer::{self, Sequencer};
+use super::tx::{Aftermath, transact};
+use super::writer::Writer;
+use super::{
+    batch, children, claim, events, follow, ledger, look as looking, migrate, receive, steer, sweep, worker,
+};
+
+/// How the store uses its server.
+#[derive(Clone)]
+pub struct Options {
+    /// Whose clock decides about leases.
+    pub time: Time,
+    /// Connections of this process at most, beside one for renewals.
+    pub max_connections: u32,
+    /// A statement that runs longer is stopped, and what it was part of fails as `unavailable`.
+    pub statement_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { time: Time::OfServer, max_connections: 10, statement_timeout: Duration::from_secs(30) }
+    }
+}
+
+/// The store on a PostgreSQL server.
+pub struct PostgresStore {
+    db: Db,
+    writer: Writer,
+    renewer: Renewer,
+    sequencer: Sequencer,
+    hints: Hints,
+    waiters: Waiters,
+    turn: Turn,
+    pace: Arc<Pace>,
+    closed: watch::Sender<bool>,
+}
+
+impl PostgresStore {
+    /// Connects to the database at `url` and brings its schema up to date. Any number of processes may do so.
+    pub async fn open(
+        url: &str,
+        options: Options,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdGen>,
+    ) -> Result<Self> {
+        let connect = db::connect_options(url, "docmill", options.statement_timeout)?;
+        let pool = db::pool(connect.clone(), options.max_connections.max(4));
+        {
+            let mut conn = pool.acquire().await.map_err(|e| {
+                sql_error("connect to its database")(e).with_hint("check the URL of the store and its server")
+            })?;
+            migrate::migrate(&mut conn).await?;
+        }
+        let db = Db { pool, time: options.time, clock, ids, numbers: Arc::new(Numbers::default()) };
+        let closed = watch::Sender::new(false);
+        let waiters = Waiters::new();
+        let hints = Hints::start(&db.pool, db.ids.next(), waiters.clone(), &closed.subscribe());
+        let sequencer = {
+            let hints = hints.clone();
+            Sequencer::start(db.clone(), closed.subscribe(), move |folded| hints.changed(folded.documents))
+        };
+        let pace = Arc::new(Pace::default());
+        let writer = {
+            let (hints, wake) = (hints.clone(), Arc::clone(&sequencer.wake));
+            let (pace, clock) = (Arc::clone(&pace), Arc::clone(&db.clock));
+            Writer::start(db.clone(), move |aftermath| tell(aftermath, &hints, &wake, &pace, clock.as_ref()))
+        };
+        let renewals = db::connect_options(url, "docmill renewals", Duration::from_secs(5))?;
+        let renewer = Renewer::start(move || db::pool(renewals, 1), db.time.clone())?;
+        Ok(Self { db, writer, renewer, sequencer, hints, waiters, turn: Turn::default(), pace, closed })
+    }
+
+    /// Closes its connections, and waits until they are closed.
+    pub async fn close(&self) {
+        self.closed.send_replace(true);
+        self.db.pool.close().await;
+    }
+
+    fn after<T>(&self, (answer, aftermath): (T, Aftermath)) -> T {
+        crash::point("store.group.before_reply");
+        tell(aftermath, &self.hints, &self.sequencer.wake, &self.pace, self.db.clock.as_ref());
+        answer
+    }
+
+    /// Numbers what has been committed, so that a look-up sees it. A database that takes no writes still answers:
+    /// what it has is what it had when it stopped.
+    async fn fold(&self) -> Result<()> {
+        match sequencer::fold_all(&self.db).await {
+            Ok(folded) => {
+                if folded.rows > 0 {
+                    self.hints.changed(folded.documents);
+                }
+                Ok(())
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::DiskFull) => {
+                tracing::warn!(error = %error.chain(), "the outbox could not be folded before a look-up");
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Tells those who wait what a commit means to them.
+fn tell(
+    aftermath: Aftermath,
+    hints: &Hints,
+    sequencer: &tokio::sync::Notify,
+    pace: &Pace,
+    clock: &dyn Clock,
+) {
+    if aftermath.work {
+        hints.work();
+    }
+    if aftermath.changed {
+        hints.changed(false);
+    }
+    if aftermath.outbox {
+        sequencer.notify_one();
+    }
+    if aftermath.ended > 0 {
+        pace.note(clock.monotonic(), aftermath.ended);
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.closed.send_replace(true);
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn tenant(&self, name: &str) -> Result<TenantId> {
+        let name = text(name);
+        let done = transact!(&self.db, Begin::Durable, |tx| {
+            let id = tx.fresh_id();
+            let made = query::<Postgres>(
+                "INSERT INTO tenant (tenant_id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
+            )
+            .bind(id)
+            .bind(&name)
+            .bind(tx.now.0)
+            .execute(tx.conn())
+            .await;
+            match made {
+                Ok(_) => query_scalar::<Postgres, uuid::Uuid>("SELECT tenant_id FROM tenant WHERE name = $1")
+                    .bind(&name)
+                    .fetch_one(tx.conn())
+                    .await
+                    .map(TenantId)
+                    .map_err(sql_error("look up a tenant")),
+                Err(e) => Err(sql_error("make a tenant")(e)),
+            }
+        });
+        done.map(|done| self.after(done))
+    }
+
+    async fn open_batch(&self, batch: NewBatch) -> Result<BatchRun> {
+        // A batch that is opened again says how much it has received so far.
+        self.fold().await?;
+        transact!(&self.db, Begin::Durable, |tx| batch::open(&mut tx, &batch).await).map(|d| self.after(d))
+    }
+
+    async fn seal_batch(&self, tenant: TenantId, batch: BatchId, walk: Walk) -> Result<BatchTotals> {
+        transact!(&self.db, Begin::Durable, |tx| batch::seal(&mut tx, tenant, batch, walk).await)
+            .map(|d| self.after(d))?;
+        self.find_batch(tenant, &batch.to_string())
+            .await?
+            .ok_or_else(|| Error::bug(format!("batch {batch} vanished")))
+    }
+
+    async fn find_batch(&self, tenant: TenantId, id_or_name: &str) -> Result<Option<BatchTotals>> {
+        self.fold().await?;
+        look!(of_tenant(&self.db, tenant), |conn| batch::find(conn, tenant, id_or_name).await)
+    }
+
+    async fn change_batch(&self, tenant: TenantId, batch: BatchId, change: BatchChange) -> Result<u64> {
+        transact!(&self.db, Begin::Durable, |tx| batch::change(&mut tx, tenant, batch, change).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn known(&self, tenant: TenantId, hashes: &[ContentHash]) -> Result<Vec<Option<DocumentId>>> {
+        look!(of_tenant(&self.db, tenant), |conn| receive::known(conn, tenant, hashes).await)
+    }
+
+    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
+        transact!(&self.db, Begin::Durable, |tx| receive::receive(&mut tx, &receipts).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn reprocess(
+        &self,
+        tenant: TenantId,
+        batch: BatchId,
+        items: Vec<(IngestionId, DocumentId, NewTask)>,
+    ) -> Result<u64> {
+        transact!(&self.db, Begin::Durable, |tx| receive::reprocess(&mut tx, tenant, batch, &items).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
+        crash::point("store.claim.before");
+        transact!(&self.db, Begin::Light, |tx| claim::claim(&mut tx, &spec, &self.turn).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn renew(
+        &self,
+        worker: WorkerId,
+        held: Vec<(TaskId, Epoch)>,
+        lease: Duration,
+    ) -> Result<Vec<TaskId>> {
+        self.renewer.renew(worker, held, lease).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Committed> {
+        self.writer.commit(commit).await
+    }
+
+    async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer> {
+        transact!(&self.db, Begin::Durable, |tx| children::add(&mut tx, &chunk).await).map(|d| self.after(d))
+    }
+
+    async fn release(&self, held: Vec<(TaskId, Epoch)>) -> Result<u64> {
+        transact!(&self.db, Begin::Durable, |tx| claim::release(&mut tx, &held).await).map(|d| self.after(d))
+    }
+
+    async fn sweep(&self, dead_workers: &[WorkerId]) -> Result<Swept> {
+        transact!(&self.db, Begin::Durable, |tx| sweep::sweep(&mut tx, dead_workers).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn bury(&self, task: TaskId, epoch: Epoch, error: ErrorNote, end: IngestionEnd) -> Result<()> {
+        transact!(&self.db, Begin::Durable, |tx| sweep::bury(&mut tx, task, epoch, &error, &end).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn find_step(
+        &self,
+        tenant: TenantId,
+        step: &TaskKind,
+        fingerprint: &ContentHash,
+    ) -> Result<Option<StepRecord>> {
+        look!(of_engine(&self.db), |conn| follow::find_step(conn, tenant, step, fingerprint).await)
+    }
+
+    async fn artifacts(&self, ingestion: IngestionId, prefix: &str) -> Result<Vec<Artifact>> {
+        look!(of_engine(&self.db), |conn| follow::artifacts(conn, ingestion, prefix).await)
+    }
+
+    async fn next_due(&self, kinds: &[TaskKind]) -> Result<Option<Timestamp>> {
+        look!(of_engine(&self.db), |conn| {
+            match self.db.time.now(conn).await {
+                Ok(now) => follow::next_due(conn, kinds, now).await,
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    async fn open_tasks(&self) -> Result<u64> {
+        look!(of_engine(&self.db), |conn| follow::open_tasks(conn).await)
+    }
+
+    async fn register_worker(&self, worker: NewWorker) -> Result<()> {
+        transact!(&self.db, Begin::Durable, |tx| worker::register(&mut tx, &worker).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn beat(&self, worker: WorkerId) -> Result<()> {
+        self.renewer.beat(worker).await
+    }
+
+    async fn retire_worker(&self, worker: WorkerId) -> Result<()> {
+        transact!(&self.db, Begin::Durable, |tx| worker::retire(&mut tx, worker).await).map(|d| self.after(d))
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerLine>> {
+        look!(of_engine(&self.db), |conn| worker::list(conn).await)
+    }
+
+    async fn pause_kind(&self, kind: &TaskKind, paused: bool) -> Result<()> {
+        transact!(&self.db, Begin::Durable, |tx| steer::pause_kind(&mut tx, kind, paused).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn retry(&self, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer> {
+        transact!(&self.db, Begin::Durable, |tx| steer::retry(&mut tx, tenant, id).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn dead(&self, tenant: TenantId, limit: usize) -> Result<Vec<DeadLine>> {
+        look!(of_tenant(&self.db, tenant), |conn| steer::dead(conn, tenant, limit).await)
+    }
+
+    async fn dead_replay(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
+        transact!(&self.db, Begin::Durable, |tx| steer::replay(&mut tx, tenant, ids).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn dead_drop(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
+        transact!(&self.db, Begin::Durable, |tx| steer::drop_dead(&mut tx, tenant, ids).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn status(&self, tenant: TenantId) -> Result<StatusAnswer> {
+        self.fold().await?;
+        let pace = self.pace.per_second(self.db.clock.monotonic());
+        // Workers serve all tenants; how busy they are is not counted in one tenant's rows.
+        let workers = self.workers().await?;
+        look!(of_tenant(&self.db, tenant), |conn| looking::status(conn, tenant, pace, workers).await)
+    }
+
+    async fn list(
+        &self,
+        tenant: TenantId,
+        state: Option<DocumentState>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<ListAnswer> {
+        look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
+            Ok(now) => looking::list(conn, tenant, state, limit, cursor, now).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    async fn show(&self, tenant: TenantId, id: &str) -> Result<Option<ShowAnswer>> {
+        look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
+            Ok(now) => looking::show(conn, tenant, id, now).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    async fn why(&self, tenant: TenantId, id: &str) -> Result<Option<WhyAnswer>> {
+        look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
+            Ok(now) => looking::why(conn, tenant, id, now).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    async fn heads(&self, tenant: TenantId, ids: &[DocumentId]) -> Result<Vec<DocumentHead>> {
+        look!(of_tenant(&self.db, tenant), |conn| looking::heads(conn, tenant, ids).await)
+    }
+
+    async fn head(&self, tenant: TenantId, id: &str) -> Result<Option<DocumentHead>> {
+        look!(of_tenant(&self.db, tenant), |conn| looking::head(conn, tenant, id).await)
+    }
+
+    async fn select(&self, tenant: TenantId, selection: &Selection) -> Result<Vec<Selected>> {
+        look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
+            Ok(now) => looking::select(conn, tenant, selection, now).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    async fn ledger(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Ledger> {
+        self.fold().await?;
+        look!(of_tenant(&self.db, tenant), |conn| ledger::ledger(conn, tenant, batch).await)
+    }
+
+    async fn blob_keys(&self, after: Option<&BlobKey>, limit: usize) -> Result<Vec<BlobKey>> {
+        look!(of_engine(&self.db), |conn| follow::blob_keys(conn, after, limit).await)
+    }
+
+    async fn referenced(&self, keys: &[BlobKey]) -> Result<Vec<bool>> {
+        look!(of_engine(&self.db), |conn| follow::referenced(conn, keys).await)
+    }
+
+    async fn events(&self, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {
+        self.fold().await?;
+        look!(of_tenant(&self.db, tenant), |conn| events::read(conn, tenant, filter).await)
+    }
+
+    async fn changes(&self, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
+        self.fold().await?;
+        look!(of_engine(&self.db), |conn| follow::changes(conn, after, limit).await)
+    }
+
+    async fn last_change(&self) -> Result<i64> {
+        self.fold().await?;
+        look!(of_engine(&self.db), |conn| follow::last_change(conn).await)
+    }
+
+    async fn prune_events(&self, before: Timestamp) -> Result<u64> {
+        self.fold().await?;
+        transact!(&self.db, Begin::Durable, |tx| events::prune(&mut tx, before).await).map(|d| self.after(d))
+    }
+
+    async fn backup(&self, _directory: &Path) -> Result<()> {
+        Err(Error::invalid_request("docmill makes no copy of a PostgreSQL database")
+            .with_hint("use the server's own tools, for instance `pg_dump`, and back up the blobs after it"))
+    }
+
+    fn work_added(&self) -> watch::Receiver<u64> {
+        self.waiters.work.subscribe()
+    }
+
+    fn documents_changed(&self) -> watch::Receiver<u64> {
+        self.waiters.documents.subscribe()
+    }
+
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.waiters.changed.subscribe()
+    }
+}
