@@ -1,5 +1,8 @@
 //! Every store against the one list of what a store must do.
 
+#[cfg(feature = "postgres")]
+mod postgres_server;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -13,5 +16,14 @@ fn main() -> ExitCode {
         let path = place.dir().join("docmill.db");
         Ok(Arc::new(SqliteStore::open(&path, place.clock(), Arc::new(SystemIds))?) as Arc<dyn Store>)
     });
-    conformance::run(store::suite().against([sqlite]))
+    let mut trials = store::suite().against([sqlite]);
+    #[cfg(feature = "postgres")]
+    {
+        let postgres =
+            Backend::<dyn Store>::asked_by(postgres_server::VARIABLE, "postgres", |place| async move {
+                Ok(Arc::new(postgres_server::open(&place).await?) as Arc<dyn Store>)
+            });
+        trials.extend(store::suite().against([postgres]));
+    }
+    conformance::run(trials)
 }

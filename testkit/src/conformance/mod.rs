@@ -19,9 +19,10 @@ pub mod reader;
 pub mod store;
 pub mod text_index;
 
+use std::any::Any;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use docmill_core::Result;
 use docmill_core::clock::{SteppingClock, Timestamp};
@@ -39,6 +40,7 @@ pub struct Place {
     url: Option<String>,
     id: Uuid,
     clock: Arc<SteppingClock>,
+    kept: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl Place {
@@ -56,6 +58,11 @@ impl Place {
     /// clock must be told the difference.
     pub fn clock(&self) -> Arc<SteppingClock> {
         Arc::clone(&self.clock)
+    }
+
+    /// Keeps something until the case has ended: dropping it clears away what a back end made on a server.
+    pub fn keep(&self, kept: impl Any + Send) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(kept));
     }
 
     /// A name no other case has, for a schema or a prefix on a shared server.
@@ -191,6 +198,7 @@ impl<P: ?Sized + 'static> Suite<P> {
                         url,
                         id: fresh_id(),
                         clock: Arc::new(SteppingClock::new(START)),
+                        kept: Mutex::new(Vec::new()),
                     };
                     let bench = Bench { place: Arc::new(place), open };
                     // Two threads, so that what must hold between threads is put to the test.
