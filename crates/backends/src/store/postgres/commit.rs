@@ -2,7 +2,7 @@
 //! statements over many rows; each report is judged by its own epoch, and everything it brings along happens in
 //! that transaction or not at all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use docmill_core::artifact::Artifact;
 use docmill_core::error::ErrorNote;
@@ -22,6 +22,9 @@ use super::finish::Ending;
 use super::row::{json as to_json, sql_error, text, text_opt};
 use super::task::{self, BareLease, Begin, Belongs, TaskRow, lease_columns};
 use super::tx::Tx;
+
+/// An ingestion shows its progress this often: each note costs a row that is written.
+const PROGRESS_EVERY_MS: i64 = 1_000;
 
 /// The new state of a task that was reported.
 struct Change {
@@ -73,6 +76,7 @@ struct Failure {
 #[derive(Default)]
 struct Progress {
     facts: Facts,
+    failed: bool,
     charge: u32,
     started_at: Option<i64>,
 }
@@ -108,7 +112,7 @@ pub(super) struct Reports {
 
 struct Record {
     belongs: Belongs,
-    record: StepRecord,
+    made: StepRecord,
     attempt: u32,
     duration_ms: i64,
 }
@@ -123,8 +127,26 @@ enum Answer {
     Repeated(TaskId),
 }
 
-/// Accepts reports, each under its own epoch, or says that they come too late. No task is reported twice in a group.
+/// Accepts reports, each under its own epoch, or says that they come too late.
 pub(super) async fn commit(tx: &mut Tx, commits: &[&Commit]) -> Result<Vec<Committed>> {
+    let mut answers: Vec<Option<Committed>> = vec![None; commits.len()];
+    let mut left: Vec<usize> = (0..commits.len()).collect();
+    while !left.is_empty() {
+        // The same task once more in one call finds what its first report has written.
+        let mut tasks = HashSet::new();
+        let (now, later): (Vec<usize>, Vec<usize>) =
+            left.into_iter().partition(|at| tasks.insert(commits[*at].task_id));
+        let round: Vec<&Commit> = now.iter().map(|at| commits[*at]).collect();
+        for (at, answer) in now.into_iter().zip(commit_distinct(tx, &round).await?) {
+            answers[at] = Some(answer);
+        }
+        left = later;
+    }
+    answers.into_iter().map(|a| a.ok_or_else(|| Error::bug("a report left no answer"))).collect()
+}
+
+/// No task is reported twice in `commits`.
+async fn commit_distinct(tx: &mut Tx, commits: &[&Commit]) -> Result<Vec<Committed>> {
     let ids: Vec<TaskId> = commits.iter().map(|c| c.task_id).collect();
     let rows = task::lock(tx, &ids).await?;
     crash::point("store.commit.fenced");
@@ -178,8 +200,8 @@ impl Reports {
         let duration_ms = commit.duration.as_millis() as i64;
         if let Some(record) = &done.record {
             let key = (belongs.ingestion_id, record.step.as_str().to_owned(), record.fingerprint);
-            let (belongs, record) = (*belongs, record.clone());
-            self.records.insert(key, Record { belongs, record, attempt: row.attempt, duration_ms });
+            let (belongs, made) = (*belongs, record.clone());
+            self.records.insert(key, Record { belongs, made, attempt: row.attempt, duration_ms });
         }
         for artifact in &done.artifacts {
             self.artifacts.insert((belongs.ingestion_id, artifact.name.clone()), artifact.clone());
@@ -225,18 +247,16 @@ impl Reports {
         commit: &Commit,
         row: &TaskRow,
         error: &ErrorNote,
-        again: Change,
+        mut again: Change,
         charged: bool,
     ) -> Result<Answer> {
         apply(row.state, TaskEvent::Retry)?;
         let charge = u32::from(charged);
         let escalated = again.size != row.size;
-        self.changes.push(Change {
-            attempt: row.attempt + charge,
-            size_attempt: if escalated { 0 } else { row.size_attempt + charge },
-            error: Some(to_json(error)?),
-            ..again
-        });
+        again.attempt = row.attempt + charge;
+        again.size_attempt = if escalated { 0 } else { row.size_attempt + charge };
+        again.error = Some(to_json(error)?);
+        self.changes.push(again);
         tx.aftermath.work = true;
         let outcome = if escalated { "escalated" } else { "retry" };
         self.note_failure(commit.epoch, row, error, charge, outcome)?;
@@ -288,7 +308,9 @@ impl Reports {
             outcome,
             error: to_json(error)?,
         });
-        self.progress.entry(row.belongs.ingestion_id).or_default().charge += charge;
+        let progress = self.progress.entry(row.belongs.ingestion_id).or_default();
+        progress.charge += charge;
+        progress.failed = true;
         Ok(())
     }
 
@@ -302,6 +324,8 @@ impl Reports {
         }
         note_failures(tx, &self.failures).await?;
         change_tasks(tx, &self.changes).await?;
+        // Now, and not at the end: a claim in the same transaction may take what they have queued.
+        task::insert_gathered(tx).await?;
         crash::point("store.commit.next");
         Ok(())
     }
@@ -391,9 +415,9 @@ async fn store_records(
     .bind(records.keys().map(|k| text(&k.1)).collect::<Vec<_>>())
     .bind(records.keys().map(|k| k.2.0.to_vec()).collect::<Vec<_>>())
     .bind(records.values().map(|r| r.belongs.tenant_id.0).collect::<Vec<_>>())
-    .bind(records.values().map(|r| r.record.degraded).collect::<Vec<_>>())
-    .bind(records.values().map(|r| r.record.reused).collect::<Vec<_>>())
-    .bind(records.values().map(|r| to_json(&r.record)).collect::<Result<Vec<_>>>()?)
+    .bind(records.values().map(|r| r.made.degraded).collect::<Vec<_>>())
+    .bind(records.values().map(|r| r.made.reused).collect::<Vec<_>>())
+    .bind(records.values().map(|r| to_json(&r.made)).collect::<Result<Vec<_>>>()?)
     .bind(records.values().map(|r| i64::from(r.attempt)).collect::<Vec<_>>())
     .bind(records.values().map(|r| r.duration_ms).collect::<Vec<_>>())
     .bind(tx.now.0)
@@ -439,10 +463,11 @@ async fn note_progress(tx: &mut Tx, progress: &BTreeMap<IngestionId, Progress>) 
            title = coalesce(u.title, i.title), transcription_key = coalesce(u.transcription, i.transcription_key),
            attempt = i.attempt + u.charge, started_at = coalesce(i.started_at, u.started_at), progress_at = $1
          FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::double precision[],
-           $8::text[], $9::text[], $10::bigint[], $11::bigint[])
+           $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[])
            AS u (ingestion_id, media_type, page_count, word_count, language, quality, title, transcription, charge,
-             started_at)
-         WHERE i.ingestion_id = u.ingestion_id",
+             started_at, news)
+         WHERE i.ingestion_id = u.ingestion_id
+           AND (u.news OR i.started_at IS NULL OR i.progress_at <= $1 - $13)",
     )
     .bind(tx.now.0)
     .bind(progress.keys().map(|i| i.0).collect::<Vec<_>>())
@@ -455,6 +480,8 @@ async fn note_progress(tx: &mut Tx, progress: &BTreeMap<IngestionId, Progress>) 
     .bind(facts().map(|f| text_opt(f.transcription.as_ref().map(BlobKey::as_str))).collect::<Vec<_>>())
     .bind(progress.values().map(|p| i64::from(p.charge)).collect::<Vec<_>>())
     .bind(progress.values().map(|p| p.started_at).collect::<Vec<_>>())
+    .bind(progress.values().map(|p| p.failed || p.facts != Facts::default()).collect::<Vec<_>>())
+    .bind(PROGRESS_EVERY_MS)
     .execute(tx.conn())
     .await
     .map_err(sql_error("note facts"))?;

@@ -1,10 +1,12 @@
 //! Connections, time, and transactions that are begun again where nothing is lost by it.
 
+use std::collections::HashSet;
 use std::str::FromStr as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use docmill_core::clock::{Clock, IdGen, Timestamp};
+use docmill_core::id::TenantId;
 use docmill_core::{Error, Result};
 use sqlx_core::query_scalar::query_scalar;
 use sqlx_core::sql_str::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
@@ -77,6 +79,8 @@ pub(super) struct Db {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn IdGen>,
     pub(super) numbers: Arc<Numbers>,
+    /// Tenants that are known to be there; none is ever removed.
+    pub(super) tenants: Arc<Mutex<HashSet<TenantId>>>,
 }
 
 impl Db {

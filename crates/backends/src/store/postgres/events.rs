@@ -1,5 +1,7 @@
 //! The event log: read by cursor, pruned by age.
 
+use std::collections::HashMap;
+
 use docmill_core::Result;
 use docmill_core::answer::EventsAnswer;
 use docmill_core::clock::Timestamp;
@@ -22,13 +24,7 @@ pub(super) async fn read(
     tenant: TenantId,
     filter: &EventFilter,
 ) -> Result<EventsAnswer> {
-    let row = query::<Postgres>("SELECT event_seq, event_floor FROM tenant WHERE tenant_id = $1")
-        .bind(tenant.0)
-        .fetch_one(&mut *conn)
-        .await
-        .map_err(sql_error("read events"))?;
-    let mut c = Columns::new(&row);
-    let (last, floor): (i64, i64) = (c.get()?, c.get()?);
+    let (last, floor) = bounds(conn, &[tenant]).await?.get(&tenant).copied().unwrap_or_default();
     check_cursor(filter, floor)?;
     let limit = limit(filter);
     let mut events = Vec::new();
@@ -69,6 +65,29 @@ pub(super) async fn read(
         }
     }
     Ok(EventsAnswer { events, oldest: (floor + 1).min(last.max(1)), next })
+}
+
+/// The number of each tenant's last event, and up to which number they have been pruned.
+pub(super) async fn bounds(
+    conn: &mut PgConnection,
+    tenants: &[TenantId],
+) -> Result<HashMap<TenantId, (i64, i64)>> {
+    let rows = query::<Postgres>(
+        "SELECT tenant_id, event_floor,
+           (SELECT max(last_seq) FROM event WHERE event.tenant_id = tenant.tenant_id)
+         FROM tenant WHERE tenant_id = ANY($1)",
+    )
+    .bind(tenants.iter().map(|t| t.0).collect::<Vec<_>>())
+    .fetch_all(conn)
+    .await
+    .map_err(sql_error("read the event number"))?;
+    rows.iter()
+        .map(|row| {
+            let mut c = Columns::new(row);
+            let (tenant, floor) = (c.tenant()?, c.get()?);
+            Ok((tenant, (c.get::<Option<i64>>()?.unwrap_or(floor), floor)))
+        })
+        .collect()
 }
 
 /// Removes whole rows older than `before` and remembers where the log now begins.

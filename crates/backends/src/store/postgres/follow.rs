@@ -177,7 +177,7 @@ pub(super) async fn blob_keys(
 
 /// Which of these keys a row names. A document's key holds its id, so both look-ups are by an index.
 pub(super) async fn referenced(conn: &mut PgConnection, keys: &[BlobKey]) -> Result<Vec<bool>> {
-    let documents: Vec<Uuid> = keys.iter().filter_map(|k| document_id(k)).map(|d| d.0).collect();
+    let documents: Vec<Uuid> = keys.iter().filter_map(document_id).map(|d| d.0).collect();
     let others: Vec<String> =
         keys.iter().filter(|k| document_id(k).is_none()).map(|k| text(k.as_str())).collect();
     let found: HashSet<String> = query_scalar::<Postgres, String>(

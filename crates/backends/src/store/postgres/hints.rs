@@ -151,7 +151,8 @@ async fn poll(pool: PgPool, waiters: Waiters) {
         tokio::time::sleep(SLOW_POLL).await;
         let found = query_scalar::<Postgres, Vec<i64>>(
             "SELECT ARRAY[(EXISTS (SELECT 1 FROM task WHERE state = 'queued'))::int::bigint,
-               (SELECT value FROM counter WHERE name = 'change_seq'), (SELECT coalesce(sum(event_seq), 0)::bigint FROM tenant)]",
+               (SELECT value FROM counter WHERE name = 'change_seq'),
+               coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox', 'outbox_id')), 0)]",
         )
         .fetch_one(&pool)
         .await;

@@ -21,21 +21,21 @@ use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ledger::Ledger;
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, NewWorker, Receipt,
+    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, NewWorker, Receipt,
     Received, Selected, Selection, StepRecord, Swept,
 };
 use docmill_core::task::{Lease, NewTask, TaskKind};
 use docmill_core::{Error, ErrorKind, Result, crash};
+use sqlx_core::connection::Connection as _;
 use sqlx_core::query::query;
 use sqlx_core::query_scalar::query_scalar;
-use sqlx_postgres::Postgres;
+use sqlx_postgres::{PgConnection, Postgres};
 use tokio::sync::watch;
 
 use super::super::shared::claim::Turn;
 use super::super::shared::pace::Pace;
 use super::db::{self, Begin, Db, Time};
 use super::hints::{Hints, Waiters};
-use super::numbers::Numbers;
 use super::readers::{look, of_engine, of_tenant};
 use super::renewer::Renewer;
 use super::row::{sql_error, text};
@@ -71,7 +71,7 @@ pub struct PostgresStore {
     sequencer: Sequencer,
     hints: Hints,
     waiters: Waiters,
-    turn: Turn,
+    turn: Arc<Turn>,
     pace: Arc<Pace>,
     closed: watch::Sender<bool>,
 }
@@ -86,13 +86,14 @@ impl PostgresStore {
     ) -> Result<Self> {
         let connect = db::connect_options(url, "docmill", options.statement_timeout)?;
         let pool = db::pool(connect.clone(), options.max_connections.max(4));
-        {
-            let mut conn = pool.acquire().await.map_err(|e| {
-                sql_error("connect to its database")(e).with_hint("check the URL of the store and its server")
-            })?;
-            migrate::migrate(&mut conn).await?;
-        }
-        let db = Db { pool, time: options.time, clock, ids, numbers: Arc::new(Numbers::default()) };
+        // Not from the pool, which waits for a server to come back: one that is not there at the start is a mistake.
+        let mut conn = PgConnection::connect_with(&connect).await.map_err(|e| {
+            sql_error("connect to its database")(e).with_hint("check the URL of the store and its server")
+        })?;
+        migrate::migrate(&mut conn).await?;
+        conn.close().await.map_err(sql_error("close a connection"))?;
+        let db =
+            Db { pool, time: options.time, clock, ids, numbers: Arc::default(), tenants: Arc::default() };
         let closed = watch::Sender::new(false);
         let waiters = Waiters::new();
         let hints = Hints::start(&db.pool, db.ids.next(), waiters.clone(), &closed.subscribe());
@@ -100,15 +101,17 @@ impl PostgresStore {
             let hints = hints.clone();
             Sequencer::start(db.clone(), closed.subscribe(), move |folded| hints.changed(folded.documents))
         };
-        let pace = Arc::new(Pace::default());
+        let (pace, turn) = (Arc::new(Pace::default()), Arc::new(Turn::default()));
         let writer = {
             let (hints, wake) = (hints.clone(), Arc::clone(&sequencer.wake));
             let (pace, clock) = (Arc::clone(&pace), Arc::clone(&db.clock));
-            Writer::start(db.clone(), move |aftermath| tell(aftermath, &hints, &wake, &pace, clock.as_ref()))
+            Writer::start(db.clone(), Arc::clone(&turn), move |aftermath| {
+                tell(aftermath, &hints, &wake, &pace, clock.as_ref());
+            })
         };
         let renewals = db::connect_options(url, "docmill renewals", Duration::from_secs(5))?;
         let renewer = Renewer::start(move || db::pool(renewals, 1), db.time.clone())?;
-        Ok(Self { db, writer, renewer, sequencer, hints, waiters, turn: Turn::default(), pace, closed })
+        Ok(Self { db, writer, renewer, sequencer, hints, waiters, turn, pace, closed })
     }
 
     /// Closes its connections, and waits until they are closed.
@@ -255,8 +258,14 @@ impl Store for PostgresStore {
         self.renewer.renew(worker, held, lease).await
     }
 
-    async fn commit(&self, commit: Commit) -> Result<Committed> {
-        self.writer.commit(commit).await
+    async fn exchange(&self, reports: Vec<Arc<Commit>>, claim: Option<ClaimSpec>) -> Result<Exchange> {
+        match claim {
+            Some(spec) if reports.is_empty() => {
+                let claimed = self.claim(spec).await?;
+                Ok(Exchange { committed: Vec::new(), claimed })
+            }
+            claim => self.writer.exchange(reports, claim).await,
+        }
     }
 
     async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer> {

@@ -80,6 +80,7 @@ type Receipts = HashMap<(BatchId, [u8; 16]), (IngestionId, Option<DocumentId>)>;
 
 /// Takes items in.
 pub(super) async fn receive(tx: &mut Tx, receipts: &[Receipt]) -> Result<Vec<Received>> {
+    tx.check_tenants(receipts.iter().map(|r| r.tenant_id)).await?;
     tx.lock_batches(receipts.iter().filter_map(|r| r.batch_id)).await?;
     let mut held = find_receipts(tx, receipts).await?;
     let mut answers: Vec<Option<Received>> = vec![None; receipts.len()];

@@ -77,7 +77,7 @@ impl Renewer {
 
     async fn ask<T>(&self, job: Job, answer: oneshot::Receiver<Result<T>>) -> Result<T> {
         let gone = || Error::unavailable("the store's renewer has stopped");
-        self.jobs.send(job).map_err(|_| gone())?;
+        self.jobs.send(job).ok().ok_or_else(gone)?;
         answer.await.map_err(|e| gone().with_source(e))?
     }
 }

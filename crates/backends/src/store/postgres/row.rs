@@ -1,5 +1,7 @@
 //! Between SQL values and words. Driver errors are translated here, once, into kinds.
 
+use std::borrow::Cow;
+
 use docmill_core::clock::Timestamp;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::{BatchId, ContentHash, DocumentId, IngestionId, TaskId, TenantId, WorkerId};
@@ -7,6 +9,7 @@ use docmill_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx_core::decode::Decode;
+use sqlx_core::error::DatabaseError;
 use sqlx_core::row::Row as _;
 use sqlx_core::types::Type;
 use sqlx_postgres::{PgRow, Postgres};
@@ -14,7 +17,7 @@ use uuid::Uuid;
 
 /// The server's own code of an error (SQLSTATE), if it came from the server.
 pub(super) fn code(error: &sqlx_core::Error) -> Option<String> {
-    error.as_database_error().and_then(|e| e.code()).map(|c| c.into_owned())
+    error.as_database_error().and_then(DatabaseError::code).map(Cow::into_owned)
 }
 
 /// Whether the connection, not the statement, is at fault.
@@ -120,12 +123,12 @@ impl<'r> Columns<'r> {
     /// A whole number of any width.
     pub(super) fn int<T: TryFrom<i64>>(&mut self) -> Result<T> {
         let value: i64 = self.get()?;
-        T::try_from(value).map_err(|_| self.unexpected())
+        T::try_from(value).ok().ok_or_else(|| self.unexpected())
     }
 
     pub(super) fn int_opt<T: TryFrom<i64>>(&mut self) -> Result<Option<T>> {
         let value: Option<i64> = self.get()?;
-        value.map(|v| T::try_from(v).map_err(|_| self.unexpected())).transpose()
+        value.map(|v| T::try_from(v).ok().ok_or_else(|| self.unexpected())).transpose()
     }
 
     pub(super) fn count(&mut self) -> Result<u64> {

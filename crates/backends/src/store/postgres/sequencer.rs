@@ -6,21 +6,22 @@
 //! other had committed, so its number is the higher one: folding in order of these numbers never shows an effect
 //! before its cause.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use docmill_core::Result;
 use docmill_core::batch::BatchState;
 use docmill_core::clock::Timestamp;
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, DocumentId, TenantId};
-use docmill_core::{Error, Result};
 use sqlx_core::query::query;
 use sqlx_core::query_scalar::query_scalar;
 use sqlx_postgres::{PgConnection, Postgres};
 use tokio::sync::{Notify, watch};
 
 use super::db::{Begin, Db};
+use super::events;
 use super::row::{Columns, json, sql_error};
 use super::tx::{BatchChanges, Changes};
 
@@ -209,7 +210,9 @@ impl Fold {
         self.latest = self.latest.max(row.at);
         for (id, changes) in row.changes.batches {
             let Some(batch) = self.batches.get_mut(&id) else {
-                return Err(Error::bug(format!("the outbox names batch {id}, which is not there")));
+                // It would be met again by every fold, and nothing behind it would ever get a number.
+                tracing::error!(batch_id = %id, "the outbox names a batch that is not there");
+                continue;
             };
             if changes.started && !batch.started {
                 (batch.started, batch.started_at) = (true, Some(row.at.0));
@@ -239,9 +242,9 @@ impl Fold {
         for (id, batch) in &mut self.batches {
             let open = batch.open + batch.changes.totals.open;
             if open < 0 {
-                return Err(Error::bug(format!("batch {id} would have {open} open items")));
+                tracing::error!(batch_id = %id, open, "a batch has fewer than no open items");
             }
-            if batch.state == BatchState::Sealed && open == 0 {
+            if batch.state == BatchState::Sealed && open <= 0 {
                 batch.state = BatchState::Finished;
                 batch.finished_at = Some(self.latest.0);
                 // A batch that is reopened by a retry or a resumed walk ends again in silence: subscribers are
@@ -346,46 +349,32 @@ impl Fold {
     }
 
     async fn store_events(&self, conn: &mut PgConnection) -> Result<()> {
-        let mut counts: BTreeMap<TenantId, i64> = BTreeMap::new();
-        for row in &self.events {
-            *counts.entry(row.tenant_id).or_default() += row.count;
-        }
-        if counts.is_empty() {
+        let tenants: BTreeSet<TenantId> = self.events.iter().map(|e| e.tenant_id).collect();
+        if tenants.is_empty() {
             return Ok(());
         }
-        let rows = query::<Postgres>(
-            "UPDATE tenant t SET event_seq = t.event_seq + u.events
-             FROM unnest($1::uuid[], $2::bigint[]) AS u (tenant_id, events)
-             WHERE t.tenant_id = u.tenant_id RETURNING t.tenant_id, t.event_seq",
-        )
-        .bind(counts.keys().map(|t| t.0).collect::<Vec<_>>())
-        .bind(counts.values().copied().collect::<Vec<_>>())
-        .fetch_all(&mut *conn)
-        .await
-        .map_err(sql_error("number events"))?;
-        let mut next: HashMap<TenantId, i64> = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            let mut c = Columns::new(row);
-            let (tenant, last) = (c.tenant()?, c.get::<i64>()?);
-            next.insert(tenant, last - counts.get(&tenant).copied().unwrap_or(0) + 1);
-        }
-        let mut firsts = Vec::with_capacity(self.events.len());
+        let tenants: Vec<TenantId> = tenants.into_iter().collect();
+        // Nobody else appends while this transaction holds the sequencer's lock.
+        let mut last = events::bounds(conn, &tenants).await?;
+        let (mut rows, mut firsts) = (Vec::with_capacity(self.events.len()), Vec::new());
         for row in &self.events {
-            let first = next.get_mut(&row.tenant_id).ok_or_else(|| {
-                Error::bug(format!("the outbox names tenant {}, which is not there", row.tenant_id))
-            })?;
-            firsts.push(*first);
-            *first += row.count;
+            let Some((last, _)) = last.get_mut(&row.tenant_id) else {
+                tracing::error!(tenant_id = %row.tenant_id, "the outbox names a tenant that is not there");
+                continue;
+            };
+            firsts.push(*last + 1);
+            *last += row.count;
+            rows.push(row);
         }
         query::<Postgres>(
             "INSERT INTO event (tenant_id, last_seq, first_seq, at, body)
              SELECT u.* FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) AS u",
         )
-        .bind(self.events.iter().map(|e| e.tenant_id.0).collect::<Vec<_>>())
-        .bind(self.events.iter().zip(&firsts).map(|(e, first)| first + e.count - 1).collect::<Vec<_>>())
+        .bind(rows.iter().map(|e| e.tenant_id.0).collect::<Vec<_>>())
+        .bind(rows.iter().zip(&firsts).map(|(e, first)| first + e.count - 1).collect::<Vec<_>>())
         .bind(&firsts)
-        .bind(self.events.iter().map(|e| e.at.0).collect::<Vec<_>>())
-        .bind(self.events.iter().map(|e| e.body.as_str()).collect::<Vec<_>>())
+        .bind(rows.iter().map(|e| e.at.0).collect::<Vec<_>>())
+        .bind(rows.iter().map(|e| e.body.as_str()).collect::<Vec<_>>())
         .execute(conn)
         .await
         .map_err(sql_error("append events"))?;

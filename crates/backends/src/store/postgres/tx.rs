@@ -1,8 +1,9 @@
 //! One write transaction and what it gathers: new tasks, ends of ingestions, events, batch totals, changed
 //! documents. They are written at its end, each kind by one statement, however many verbs took part.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::error::Error as _;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use docmill_core::batch::BatchState;
@@ -13,6 +14,7 @@ use docmill_core::state::TaskState;
 use docmill_core::{Error, Result, crash};
 use serde::{Deserialize, Serialize};
 use sqlx_core::query::query;
+use sqlx_core::query_scalar::query_scalar;
 use sqlx_postgres::{PgConnection, PgTransaction, Postgres};
 use uuid::Uuid;
 
@@ -166,6 +168,27 @@ impl Tx {
         if let Some(join) = join {
             *self.parts_ended.entry(join).or_default() += 1;
         }
+    }
+
+    /// Refuses tenants that are not there. Rows do not refer to them, so nothing else would.
+    pub(super) async fn check_tenants(&mut self, tenants: impl Iterator<Item = TenantId>) -> Result<()> {
+        let unknown: BTreeSet<TenantId> = {
+            let known = self.db.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+            tenants.filter(|t| !known.contains(t)).collect()
+        };
+        for tenant in unknown {
+            let there =
+                query_scalar::<Postgres, bool>("SELECT EXISTS (SELECT 1 FROM tenant WHERE tenant_id = $1)")
+                    .bind(tenant.0)
+                    .fetch_one(&mut *self.inner)
+                    .await
+                    .map_err(sql_error("look up a tenant"))?;
+            if !there {
+                return Err(Error::not_found(format!("there is no tenant {tenant}")));
+            }
+            self.db.tenants.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant);
+        }
+        Ok(())
     }
 
     /// Keeps these batches from being paused or cancelled until the transaction ends. It comes before any lock on

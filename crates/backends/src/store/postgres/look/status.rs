@@ -9,7 +9,7 @@ use sqlx_core::query_scalar::query_scalar;
 use sqlx_postgres::{PgConnection, Postgres};
 
 use super::super::row::{Columns, sql_error};
-use super::super::{batch, follow};
+use super::super::{batch, events, follow};
 
 /// Batches shown.
 const RECENT_BATCHES: usize = 20;
@@ -28,8 +28,7 @@ pub(in super::super) async fn status(
               JOIN task t ON t.ingestion_id = i.ingestion_id AND t.state = 'held'
               WHERE b.tenant_id = $1 AND b.paused),
            (SELECT count(*) FROM task WHERE state = 'running' AND tenant_id = $1),
-           (SELECT count(*) FROM task WHERE state = 'dead' AND tenant_id = $1),
-           (SELECT event_seq FROM tenant WHERE tenant_id = $1)",
+           (SELECT count(*) FROM task WHERE state = 'dead' AND tenant_id = $1)",
     )
     .bind(tenant.0)
     .fetch_one(&mut *conn)
@@ -38,7 +37,7 @@ pub(in super::super) async fn status(
     let mut c = Columns::new(&row);
     let documents = c.count()?;
     let tasks = TaskCounts { queued: c.count()?, held: c.count()?, running: c.count()?, dead: c.count()? };
-    let last_event = c.get::<Option<i64>>()?.unwrap_or(0);
+    let (last_event, _) = events::bounds(conn, &[tenant]).await?.get(&tenant).copied().unwrap_or_default();
     Ok(StatusAnswer {
         documents,
         ingestions: ingestions(conn, tenant).await?,
