@@ -82,6 +82,20 @@ pub enum Availability {
     AskedBy(&'static str),
 }
 
+impl Availability {
+    /// What the variable says, and whether nobody asked.
+    fn look(&self) -> (Option<String>, bool) {
+        match self {
+            Self::Embedded => (None, false),
+            Self::AskedBy(variable) => {
+                let url = asked(variable);
+                let ignored = url.is_none();
+                (url, ignored)
+            }
+        }
+    }
+}
+
 /// One implementation of the port `P` under test.
 pub struct Backend<P: ?Sized> {
     /// As in its configuration and its file name.
@@ -181,14 +195,7 @@ impl<P: ?Sized + 'static> Suite<P> {
     pub fn against(&self, backends: impl IntoIterator<Item = Backend<P>>) -> Vec<Trial> {
         let mut trials = Vec::new();
         for backend in backends {
-            let (url, ignored) = match backend.availability {
-                Availability::Embedded => (None, false),
-                Availability::AskedBy(variable) => {
-                    let url = asked(variable);
-                    let ignored = url.is_none();
-                    (url, ignored)
-                }
-            };
+            let (url, ignored) = backend.availability.look();
             for case in &self.cases {
                 let name = format!("{}::{}::{}", self.port, backend.name, case.name);
                 let (run, url, open) = (case.run, url.clone(), Arc::clone(&backend.open));
@@ -213,6 +220,37 @@ impl<P: ?Sized + 'static> Suite<P> {
             }
         }
         trials
+    }
+}
+
+/// A test that is no case of a suite, because it drives many back ends of its own (properties do): it is asked for in
+/// the same way.
+pub struct Property {
+    name: &'static str,
+    availability: Availability,
+    run: fn(Option<&str>),
+}
+
+impl Property {
+    /// One that needs nothing.
+    pub fn embedded(name: &'static str, run: fn(Option<&str>)) -> Self {
+        Self { name, availability: Availability::Embedded, run }
+    }
+
+    /// One that is given what the environment variable `variable` says.
+    pub fn asked_by(variable: &'static str, name: &'static str, run: fn(Option<&str>)) -> Self {
+        Self { name, availability: Availability::AskedBy(variable), run }
+    }
+
+    /// As a trial.
+    pub fn into_trial(self) -> Trial {
+        let (url, ignored) = self.availability.look();
+        let run = self.run;
+        Trial::test(self.name, move || {
+            run(url.as_deref());
+            Ok(())
+        })
+        .with_ignored_flag(ignored)
     }
 }
 

@@ -111,8 +111,8 @@ impl Drop for TestDatabase {
             (self.server.clone(), format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
         // On a thread of its own: this may be dropped inside a runtime.
         let dropped = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(run(&server, &sql))
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(run(&server, &sql)).map_err(std::io::Error::other)
         });
         // A database that stays behind goes with its server.
         drop(dropped.join());

@@ -1,0 +1,119 @@
+//! The committed dump is what the migrations make, and both databases have the same tables.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use docmill_backends::store::postgres::{Options, PostgresStore, SCHEMA_VERSION, schema_dump};
+use docmill_backends::store::sqlite;
+use docmill_core::ErrorKind;
+use docmill_core::clock::{SystemClock, SystemIds};
+use docmill_testkit::conformance::{Bench, Case};
+
+use crate::Database;
+
+pub(crate) fn cases() -> Vec<Case<Database>> {
+    docmill_testkit::cases![
+        schema_dump_equals_the_migrations,
+        both_databases_have_the_same_tables_and_columns,
+        racing_processes_migrate_once,
+        database_of_a_newer_version_is_refused_and_left_alone,
+    ]
+}
+
+async fn schema_dump_equals_the_migrations(bench: Bench<Database>) {
+    let committed = include_str!("../../../../migrations/postgres/schema.sql");
+    let made = schema_dump(&bench.open().await.url).await.unwrap();
+    if made != committed {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres/schema.sql");
+        panic!(
+            "migrations/postgres/schema.sql is not what the migrations make; write this to {path}:\n{made}"
+        );
+    }
+}
+
+/// What a type of one database is in the other.
+fn kind(database_type: &str) -> &'static str {
+    match database_type {
+        "BLOB" | "bytea" | "uuid" => "bytes",
+        "INTEGER" | "bigint" | "boolean" => "number",
+        "REAL" | "double precision" => "real",
+        "TEXT" | "text" => "text",
+        other => panic!("the type {other} has no counterpart yet"),
+    }
+}
+
+type Tables = BTreeMap<String, BTreeMap<String, (&'static str, bool)>>;
+
+fn of_sqlite() -> Tables {
+    let conn = rusqlite::Connection::open_in_memory().unwrap();
+    conn.execute_batch(&sqlite::schema_dump().unwrap()).unwrap();
+    let mut tables = Tables::new();
+    let mut statement = conn
+        .prepare(
+            "SELECT t.name, c.name, c.type, c.\"notnull\" FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+             WHERE t.type = 'table'",
+        )
+        .unwrap();
+    let mut rows = statement.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let (table, column, kind_of): (String, String, String) =
+            (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
+        tables.entry(table).or_default().insert(column, (kind(&kind_of), row.get(3).unwrap()));
+    }
+    tables
+}
+
+async fn of_postgres(database: &Database) -> Tables {
+    let columns = "SELECT table_name || ' ' || column_name || ' ' || is_nullable || ' ' || data_type
+        FROM information_schema.columns WHERE table_schema = 'public'";
+    let mut tables = Tables::new();
+    for line in database.texts(columns).await.unwrap() {
+        let mut words = line.splitn(4, ' ').map(str::to_owned);
+        let mut word = || words.next().unwrap();
+        let (table, column, nullable, kind_of) = (word(), word(), word(), word());
+        tables.entry(table).or_default().insert(column, (kind(&kind_of), nullable == "NO"));
+    }
+    tables
+}
+
+async fn both_databases_have_the_same_tables_and_columns(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let mut postgres = of_postgres(&database).await;
+    // What only many writers need, and what SQLite keeps in its header.
+    for only_here in ["outbox", "schema_version"] {
+        assert!(postgres.remove(only_here).is_some(), "{only_here}");
+    }
+    assert_eq!(postgres, of_sqlite());
+    assert_eq!(SCHEMA_VERSION, sqlite::SCHEMA_VERSION);
+}
+
+async fn racing_processes_migrate_once(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let name = format!("{}_empty", database.name());
+    database.run_outside(&format!("CREATE DATABASE {name}")).await;
+    let url = database.url.replace(&database.name(), &name);
+    let open = async || {
+        let clock = Arc::new(SystemClock::new());
+        PostgresStore::open(&url, Options::default(), clock, Arc::new(SystemIds)).await
+    };
+    let (a, b, c) = tokio::join!(open(), open(), open());
+    let stores = [a.unwrap(), b.unwrap(), c.unwrap()];
+    assert_eq!(schema_dump(&url).await.unwrap(), schema_dump(&database.url).await.unwrap());
+    for store in stores {
+        store.close().await;
+    }
+    database.run_outside(&format!("DROP DATABASE {name} WITH (FORCE)")).await;
+}
+
+async fn database_of_a_newer_version_is_refused_and_left_alone(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let newer = SCHEMA_VERSION + 1;
+    database.run(&format!("UPDATE schema_version SET version = {newer}")).await;
+    let clock = Arc::new(SystemClock::new());
+    let refused = PostgresStore::open(&database.url, Options::default(), clock, Arc::new(SystemIds)).await;
+    let error = refused.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.message().contains(&newer.to_string()), "{error}");
+    let version = database.text("SELECT version::text FROM schema_version").await;
+    assert_eq!(version, newer.to_string());
+}
