@@ -340,8 +340,11 @@ async fn hand_on(
 ) -> Result<(TaskId, Option<BareLease>)> {
     let belongs = &row.belongs;
     match (commit.continue_for, row.owner) {
-        // A paused batch does not go on just because its worker is at hand.
-        (Some(lease), Some(worker)) if tx.queued_or_held(belongs.batch_id)? == TaskState::Queued => {
+        // What is paused does not go on just because its worker is at hand.
+        (Some(lease), Some(worker))
+            if tx.queued_or_held(belongs.batch_id)? == TaskState::Queued
+                && !tx.is_paused(&new.kind).await? =>
+        {
             let until = tx.now.plus(lease);
             let id = task::add(tx, belongs, new, Begin::Leased { worker, until }).await?;
             Ok((id, Some(task::new_lease(id, belongs, new, worker, until, tx.now))))

@@ -146,7 +146,8 @@ pub(super) async fn next_due(
 
 pub(super) async fn open_tasks(conn: &mut PgConnection) -> Result<u64> {
     query_scalar::<Postgres, i64>(
-        "SELECT (SELECT count(*) FROM task WHERE state = 'queued') + (SELECT count(*) FROM task WHERE state = 'running')",
+        "SELECT (SELECT count(*) FROM task WHERE state = 'queued' AND kind NOT IN (SELECT kind FROM paused_kind))
+           + (SELECT count(*) FROM task WHERE state = 'running')",
     )
     .fetch_one(conn)
     .await

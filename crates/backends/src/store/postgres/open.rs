@@ -12,6 +12,7 @@ use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use docmill_core::clock::{Clock, IdGen, Timestamp};
 use docmill_core::document::DocumentState;
+use docmill_core::dossier::Dossier;
 use docmill_core::error::ErrorNote;
 use docmill_core::event::EventFilter;
 use docmill_core::id::{
@@ -414,6 +415,15 @@ impl Store for PostgresStore {
 
     async fn referenced(&self, keys: &[BlobKey]) -> Result<Vec<bool>> {
         look!(of_engine(&self.db), |conn| follow::referenced(conn, keys).await)
+    }
+
+    async fn dossiers(
+        &self,
+        tenant: TenantId,
+        after: Option<IngestionId>,
+        limit: usize,
+    ) -> Result<Vec<Dossier>> {
+        look!(of_tenant(&self.db, tenant), |conn| looking::dossiers(conn, tenant, after, limit).await)
     }
 
     async fn events(&self, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {

@@ -11,6 +11,7 @@ use docmill_core::clock::Timestamp;
 use docmill_core::event::EventBody;
 use docmill_core::id::{BatchId, DocumentId, IngestionId, TaskId, TenantId};
 use docmill_core::state::TaskState;
+use docmill_core::task::TaskKind;
 use docmill_core::{Error, Result, crash};
 use serde::{Deserialize, Serialize};
 use sqlx_core::query::query;
@@ -84,6 +85,7 @@ pub(super) struct Tx {
     batches: BTreeMap<BatchId, (TenantId, BatchChanges)>,
     documents: Vec<(TenantId, DocumentId, Option<BatchId>)>,
     locked: HashMap<BatchId, BatchRow>,
+    paused_kinds: Option<Vec<String>>,
     pub(super) new_tasks: Vec<TaskInsert>,
     pub(super) endings: Vec<Ending>,
     ending: HashSet<IngestionId>,
@@ -107,6 +109,7 @@ impl Tx {
             batches: BTreeMap::new(),
             documents: Vec::new(),
             locked: HashMap::new(),
+            paused_kinds: None,
             new_tasks: Vec::new(),
             endings: Vec::new(),
             ending: HashSet::new(),
@@ -237,6 +240,18 @@ impl Tx {
             Some(_) => Ok(TaskState::Queued),
             None => Err(Error::bug(format!("batch {batch} was not locked before its tasks"))),
         }
+    }
+
+    /// Whether this kind is paused; asked once a transaction.
+    pub(super) async fn is_paused(&mut self, kind: &TaskKind) -> Result<bool> {
+        if self.paused_kinds.is_none() {
+            let paused = query_scalar::<Postgres, String>("SELECT kind FROM paused_kind")
+                .fetch_all(&mut *self.inner)
+                .await
+                .map_err(sql_error("look for paused kinds"))?;
+            self.paused_kinds = Some(paused);
+        }
+        Ok(self.paused_kinds.iter().flatten().any(|paused| paused == kind.as_str()))
     }
 
     /// Writes everything that was gathered and commits, or rolls back if `outcome` is an error.

@@ -1,12 +1,14 @@
 //! Looking: what people and programs see. Nothing here writes, and all of it runs under row-level security; the
 //! tenant stands in every query all the same.
 
+mod dossier;
 mod head;
 mod list;
 mod show;
 mod status;
 mod why;
 
+pub(super) use dossier::dossiers;
 pub(super) use head::{head, heads, select};
 pub(super) use list::list;
 pub(super) use show::show;
