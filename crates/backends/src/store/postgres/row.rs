@@ -68,7 +68,7 @@ fn judge(code: &str, connection_lost: bool) -> (ErrorKind, Option<&'static str>)
         ),
         "53300" => (
             ErrorKind::Unavailable,
-            Some("raise `max_connections` of the database server, or run fewer workers"),
+            Some("let the database server take more connections, or run fewer workers"),
         ),
         "42501" => (
             ErrorKind::Unavailable,
