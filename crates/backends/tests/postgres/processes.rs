@@ -37,7 +37,9 @@ async fn work(store: Arc<dyn Store>, spec: ClaimSpec) -> usize {
     let mut done = 0;
     loop {
         let leases = store.claim(spec.clone()).await.unwrap();
-        if leases.is_empty() && store.open_tasks().await.unwrap() == 0 {
+        if leases.is_empty()
+            && store.open_tasks(&[docmill_testkit::conformance::store::KIND], None).await.unwrap() == 0
+        {
             return done;
         }
         for lease in leases {

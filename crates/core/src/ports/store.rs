@@ -438,8 +438,9 @@ pub trait Store: Send + Sync {
     /// When the next queued task of these kinds is due (now or later); `None` if none is queued or held back
     /// only by a pause.
     async fn next_due(&self, kinds: &[TaskKind]) -> Result<Option<Timestamp>>;
-    /// Queued and running tasks, for `--exit-when-idle`: what a pause keeps back is not waited for.
-    async fn open_tasks(&self) -> Result<u64>;
+    /// What a worker with `--exit-when-idle` waits for: queued tasks of its kinds and its tenant that no pause
+    /// keeps back, and whatever runs, because that may lead to more of them.
+    async fn open_tasks(&self, kinds: &[TaskKind], tenant: Option<TenantId>) -> Result<u64>;
 
     // Workers.
 

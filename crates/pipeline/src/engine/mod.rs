@@ -101,6 +101,8 @@ pub(crate) struct Engine {
     pub(crate) inner: Arc<Inner>,
     pub(crate) worker_id: WorkerId,
     pub(crate) options: EngineOptions,
+    /// The kinds it takes.
+    kinds: Vec<TaskKind>,
     pub(crate) capacity: Capacity,
     pub(crate) seats: Seats,
     /// Tasks that run, and those that have ended and were not looked at yet.
@@ -240,6 +242,7 @@ pub(crate) fn start(inner: Arc<Inner>, options: EngineOptions) -> Result<EngineH
         inner,
         worker_id,
         options,
+        kinds,
         capacity,
         seats: Seats::default(),
         running: Mutex::new(JoinSet::new()),

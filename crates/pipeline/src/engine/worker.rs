@@ -212,8 +212,9 @@ async fn until_due(engine: &Engine, kinds: &[TaskKind]) -> Duration {
     }
 }
 
+/// Whether nothing is left that this worker does, and nothing runs that may lead to more of it.
 async fn nothing_open(engine: &Engine) -> bool {
-    match engine.inner.deps.store.open_tasks().await {
+    match engine.inner.deps.store.open_tasks(&engine.kinds, engine.options.tenant).await {
         Ok(open) => open == 0,
         Err(error) => {
             tracing::warn!(error = %error.chain(), "cannot count open tasks");

@@ -468,7 +468,7 @@ impl Store for FakeStore {
         Ok(state.tasks.iter().filter(|t| t.state == TaskState::Queued).map(|t| t.run_at).min())
     }
 
-    async fn open_tasks(&self) -> Result<u64> {
+    async fn open_tasks(&self, _kinds: &[TaskKind], _tenant: Option<TenantId>) -> Result<u64> {
         Ok(self.state.lock().unwrap().tasks.iter().filter(|t| t.state.is_open()).count() as u64)
     }
 

@@ -12,7 +12,7 @@ mod world;
 
 use docmill_core::ports::Store;
 
-pub use world::{Reported, World, done, ended, failure, new_task};
+pub use world::{KIND, Reported, World, done, ended, failure, new_task};
 
 use crate::conformance::Suite;
 

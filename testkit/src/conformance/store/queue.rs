@@ -190,7 +190,7 @@ async fn paused_kind_is_not_claimed(bench: Bench<dyn Store>) {
     let received = world.receive(None, 1).await;
     world.store.pause_kind(&KIND, true).await.unwrap();
     assert!(world.claim(1).await.is_empty());
-    assert_eq!(world.store.open_tasks().await.unwrap(), 0, "nobody waits for it");
+    assert_eq!(world.store.open_tasks(&[KIND], None).await.unwrap(), 0, "nobody waits for it");
     assert_eq!(world.store.status(world.tenant).await.unwrap().paused_kinds, [KIND.as_str()]);
     let why = world.store.why(world.tenant, &received[0].ingestion_id.to_string()).await.unwrap().unwrap();
     assert!(why.waiting_for.contains("paused"), "{}", why.waiting_for);

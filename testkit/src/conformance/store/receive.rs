@@ -6,7 +6,7 @@ use docmill_core::ports::Store;
 use docmill_core::ports::store::Arrival;
 use docmill_core::{Error, ErrorKind};
 
-use super::world::World;
+use super::world::{KIND, World};
 use crate::conformance::{Bench, Case};
 
 pub(super) fn cases() -> Vec<Case<dyn Store>> {
@@ -45,7 +45,8 @@ async fn same_item_in_a_named_batch_is_known(bench: Bench<dyn Store>) {
     assert!(again.known && !first.known);
     assert_eq!(again.ingestion_id, first.ingestion_id);
     assert_eq!(world.totals(batch).await.received, 1);
-    assert_eq!(world.store.open_tasks().await.unwrap(), 1);
+    assert_eq!(world.store.open_tasks(&[KIND], None).await.unwrap(), 1);
+    assert_eq!(world.store.open_tasks(&[], None).await.unwrap(), 0, "other kinds are not waited for");
 }
 
 async fn changed_content_under_an_old_path_is_a_new_item(bench: Bench<dyn Store>) {

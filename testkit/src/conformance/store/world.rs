@@ -21,7 +21,7 @@ use docmill_core::{Error, ErrorKind};
 use crate::conformance::Bench;
 
 /// The kind that cases use unless it matters.
-pub(super) const KIND: TaskKind = TaskKind::named("extract-text");
+pub const KIND: TaskKind = TaskKind::named("extract-text");
 
 /// The lease that cases take.
 pub(super) const LEASE: Duration = Duration::from_mins(1);

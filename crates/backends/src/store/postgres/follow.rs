@@ -144,11 +144,19 @@ pub(super) async fn next_due(
     Ok(None)
 }
 
-pub(super) async fn open_tasks(conn: &mut PgConnection) -> Result<u64> {
+pub(super) async fn open_tasks(
+    conn: &mut PgConnection,
+    kinds: &[TaskKind],
+    tenant: Option<TenantId>,
+) -> Result<u64> {
+    let kinds: Vec<&str> = kinds.iter().map(TaskKind::as_str).collect();
     query_scalar::<Postgres, i64>(
-        "SELECT (SELECT count(*) FROM task WHERE state = 'queued' AND kind NOT IN (SELECT kind FROM paused_kind))
-           + (SELECT count(*) FROM task WHERE state = 'running')",
+        "SELECT (SELECT count(*) FROM task WHERE state = 'queued' AND kind = ANY($1)
+             AND kind NOT IN (SELECT kind FROM paused_kind) AND ($2::uuid IS NULL OR tenant_id = $2))
+           + (SELECT count(*) FROM task WHERE state = 'running' AND ($2::uuid IS NULL OR tenant_id = $2))",
     )
+    .bind(kinds)
+    .bind(tenant.map(|t| t.0))
     .fetch_one(conn)
     .await
     .map(|n| u64::try_from(n).unwrap_or(0))

@@ -309,8 +309,8 @@ impl Store for PostgresStore {
         })
     }
 
-    async fn open_tasks(&self) -> Result<u64> {
-        look!(of_engine(&self.db), |conn| follow::open_tasks(conn).await)
+    async fn open_tasks(&self, kinds: &[TaskKind], tenant: Option<TenantId>) -> Result<u64> {
+        look!(of_engine(&self.db), |conn| follow::open_tasks(conn, kinds, tenant).await)
     }
 
     async fn register_worker(&self, worker: NewWorker) -> Result<()> {

@@ -9,7 +9,7 @@ use docmill_core::task::TaskKind;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::claim;
-use super::row::{Columns, sql_error};
+use super::row::{Columns, json, sql_error};
 
 pub(super) fn changes(conn: &Connection, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
     let mut statement = conn
@@ -127,12 +127,16 @@ fn due_of(conn: &Connection, tenant: TenantId, kind: &TaskKind, now: Timestamp) 
         AND kind NOT IN (SELECT kind FROM paused_kind)")
 }
 
-pub(super) fn open_tasks(conn: &Connection) -> Result<u64> {
+pub(super) fn open_tasks(conn: &Connection, kinds: &[TaskKind], tenant: Option<TenantId>) -> Result<u64> {
+    let kinds = json(&kinds)?;
     conn.prepare_cached(
-        "SELECT (SELECT count(*) FROM task WHERE state = 'queued' AND kind NOT IN (SELECT kind FROM paused_kind))
-           + (SELECT count(*) FROM task WHERE state = 'running')",
+        "SELECT (SELECT count(*) FROM task WHERE state = 'queued' AND kind IN (SELECT value FROM json_each(?1))
+             AND kind NOT IN (SELECT kind FROM paused_kind) AND (?2 IS NULL OR tenant_id = ?2))
+           + (SELECT count(*) FROM task WHERE state = 'running' AND (?2 IS NULL OR tenant_id = ?2))",
     )
-    .and_then(|mut s| s.query_row([], |r| r.get::<_, i64>(0)))
+    .and_then(|mut s| {
+        s.query_row(params![kinds, tenant.as_ref().map(TenantId::as_bytes)], |r| r.get::<_, i64>(0))
+    })
     .map(|n| u64::try_from(n).unwrap_or(0))
     .map_err(sql_error("count tasks"))
 }

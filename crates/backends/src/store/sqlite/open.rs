@@ -251,8 +251,9 @@ impl Store for SqliteStore {
         self.readers.read(move |conn| follow::next_due(conn, &kinds, now)).await
     }
 
-    async fn open_tasks(&self) -> Result<u64> {
-        self.readers.read(follow::open_tasks).await
+    async fn open_tasks(&self, kinds: &[TaskKind], tenant: Option<TenantId>) -> Result<u64> {
+        let kinds = kinds.to_vec();
+        self.readers.read(move |conn| follow::open_tasks(conn, &kinds, tenant)).await
     }
 
     async fn register_worker(&self, worker: NewWorker) -> Result<()> {
