@@ -1,20 +1,30 @@
 //! Builds the release binary and hands it to one of the benches under `bench/`.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, ensure};
 
 use crate::{process, tree};
 
-const BENCHES: &[&str] = &["engine", "ingest"];
+const BENCHES: &[&str] = &["engine", "ingest", POISON];
+
+/// Its documents misbehave on purpose, which needs a feature that no binary for users has.
+const POISON: &str = "poison";
 
 /// Runs the bench `name`; `options` are its own.
 pub(crate) fn run(name: &str, options: &[&str]) -> Result<bool> {
     ensure!(BENCHES.contains(&name), "`{name}` is not a bench; there are: {}", BENCHES.join(", "));
-    ensure!(
-        process::succeeds("cargo", &["build", "--release", "--locked", "--package", "docmill"])?,
-        "the release build failed"
-    );
+    let mut target: PathBuf =
+        std::env::var("CARGO_TARGET_DIR").map_or_else(|_| tree::root().join("target"), Into::into);
+    let mut build = vec!["build", "--release", "--locked", "--package", "docmill"];
+    if name == POISON {
+        target.push(POISON);
+        build.extend(["--features", "probe"]);
+    }
+    let target_dir = target.to_string_lossy();
+    build.extend(["--target-dir", &target_dir]);
+    ensure!(process::succeeds("cargo", &build)?, "the release build failed");
     let script = format!("bench/{name}/run.py");
-    let target = std::env::var("CARGO_TARGET_DIR").map_or_else(|_| tree::root().join("target"), Into::into);
     let binary = target.join("release/docmill");
     let mut args = vec![script.as_str(), "--docmill"];
     let binary = binary.to_string_lossy();

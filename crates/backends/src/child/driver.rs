@@ -323,7 +323,8 @@ impl Driver {
         if now.saturating_sub(self.told_at) >= TELL_EVERY {
             self.told_at = now;
             self.shared.tell_waiting();
-            if usage.starved > self.starved {
+            // A moment's wait is no reason: it must have kept the document from most of its time.
+            if usage.starved.saturating_sub(self.starved) > TELL_EVERY / 2 {
                 ticket.tell_waiting();
             }
             self.starved = usage.starved;

@@ -21,6 +21,14 @@ pub(crate) struct Room {
     pub(crate) kinds: Vec<(TaskKind, usize)>,
 }
 
+/// A task that ends, with its kind and units.
+#[derive(Clone, Copy)]
+pub(crate) struct Ended<'a> {
+    pub(crate) task: (&'a TaskKind, u32),
+    /// What takes its place at once.
+    pub(crate) next: Option<(&'a TaskKind, u32)>,
+}
+
 /// The capacity of one worker.
 pub(crate) struct Capacity {
     state: Mutex<State>,
@@ -72,26 +80,34 @@ impl Capacity {
 
     /// What can be taken now.
     pub(crate) fn room(&self, now: Duration) -> Room {
-        self.room_without(&std::iter::empty(), now)
+        self.room_after(&std::iter::empty(), now)
     }
 
-    /// What can be taken once tasks of these kinds and units have ended.
-    pub(crate) fn room_without<'a>(
+    /// What can be taken once these tasks have ended and their places have gone to what follows them.
+    pub(crate) fn room_after<'a>(
         &self,
-        ending: &(impl Iterator<Item = (&'a TaskKind, u32)> + Clone),
+        ended: &(impl Iterator<Item = Ended<'a>> + Clone),
         now: Duration,
     ) -> Room {
         let mut state = self.lock();
-        let (count, ending_units) = ending.clone().fold((0, 0), |(n, sum), (_, units)| (n + 1, sum + units));
-        let running = state.running.saturating_sub(count);
-        let units = state.units.saturating_sub(state.used.saturating_sub(ending_units));
+        let (mut running, mut used) = (state.running, state.used);
+        for Ended { task, next } in ended.clone() {
+            (running, used) = (running.saturating_sub(1), used.saturating_sub(task.1));
+            if let Some((_, units)) = next {
+                (running, used) = (running + 1, used + units);
+            }
+        }
+        let units = state.units.saturating_sub(used);
         let ample = running == 0 || units * 2 >= state.units;
         let kinds = state
             .gates
             .iter_mut()
             .map(|(kind, gate)| {
-                let ending = ending.clone().filter(|(of, _)| *of == kind).count() as u32;
-                (kind.clone(), gate.open(ending, now))
+                let of = |place: Option<(&TaskKind, u32)>| u32::from(place.is_some_and(|(k, _)| k == kind));
+                let ends: u32 = ended.clone().map(|e| of(Some(e.task))).sum();
+                let begins: u32 = ended.clone().map(|e| of(e.next)).sum();
+                let running = (gate.running + begins).saturating_sub(ends);
+                (kind.clone(), gate.open(running, now))
             })
             .filter(|(_, open)| *open > 0)
             .collect();
@@ -120,13 +136,18 @@ impl Capacity {
         state.is_ample()
     }
 
+    /// Whether no more than `tasks` run.
+    pub(crate) fn runs_at_most(&self, tasks: usize) -> bool {
+        self.lock().running <= tasks
+    }
+
     /// Whether a task of `kind` may follow at once in the place of one that takes `held` units.
     pub(crate) fn may_follow(&self, kind: &TaskKind, units: u32, held: u32, now: Duration) -> bool {
         let mut state = self.lock();
         let free = state.units.saturating_sub(state.used) + held;
         // A task alone may be larger than the worker, as when it is claimed.
         let fits = units <= free || state.running <= 1;
-        fits && state.gates.get_mut(kind).is_some_and(|gate| gate.open(0, now) > 0)
+        fits && state.gates.get_mut(kind).is_some_and(|gate| gate.open(gate.running, now) > 0)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -141,9 +162,8 @@ impl State {
 }
 
 impl Gate {
-    /// How many more may start now, if so many end.
-    fn open(&mut self, ending: u32, now: Duration) -> usize {
-        let running = self.running.saturating_sub(ending);
+    /// How many more may start now, if so many run.
+    fn open(&mut self, running: u32, now: Duration) -> usize {
         let at_once = self.at_once.map_or(usize::MAX, |limit| limit.saturating_sub(running) as usize);
         let starts = self.starts.as_mut().map_or(usize::MAX, |bucket| {
             bucket.fill(now);
@@ -230,6 +250,19 @@ mod tests {
         assert_eq!(open(&capacity.room(now), &A), 0);
         assert_eq!(open(&capacity.room(now + Duration::from_millis(500)), &A), 1);
         assert_eq!(open(&capacity.room(now + Duration::from_mins(1)), &A), 2, "no hoarding");
+    }
+
+    #[test]
+    fn what_follows_keeps_the_place_of_what_ends() {
+        let capacity = capacity(2, KindSettings { concurrency: Some(1), per_second: None });
+        capacity.take(&B, 32, Duration::ZERO);
+        let (a, b) = (A, B);
+        let ended = |next| std::iter::once(Ended { task: (&b, 32), next });
+        let room = capacity.room_after(&ended(None), Duration::ZERO);
+        assert!(room.idle && room.units == 64 && open(&room, &A) == 1);
+        let room = capacity.room_after(&ended(Some((&a, 60))), Duration::ZERO);
+        assert!(!room.idle && !room.ample && room.units == 4);
+        assert_eq!(open(&room, &A), 0, "its one place is taken");
     }
 
     #[test]

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use docmill_core::ports::store::{ClaimSpec, Commit, Committed, Exchange};
+use docmill_core::error::{ErrorKind, ErrorNote};
+use docmill_core::ports::store::{ClaimSpec, Commit, Committed, Exchange, Outcome};
 use docmill_core::task::{Lease, TaskKind};
 use docmill_core::{Error, Result, crash};
 use tokio::sync::{MutexGuard, mpsc, oneshot};
 
 use super::Engine;
+use super::capacity::Ended;
 use super::run::Seated;
 
 /// At most so many reports go to the store together, so that no transaction gets long.
@@ -45,8 +47,10 @@ pub(super) async fn report(engine: &Engine, lease: &Lease, commit: Arc<Commit>) 
 pub(super) async fn serve(engine: Arc<Engine>, mut reports: mpsc::UnboundedReceiver<Report>) {
     while let Some(first) = reports.recv().await {
         let mut handed_in = vec![first];
-        // Tasks that are about to report do so first: those that were claimed together often end together.
-        tokio::task::yield_now().await;
+        if !engine.capacity.runs_at_most(1) {
+            // Tasks that are about to report do so first: those that were claimed together often end together.
+            tokio::task::yield_now().await;
+        }
         while handed_in.len() < MAX_REPORTS
             && let Ok(report) = reports.try_recv()
         {
@@ -57,11 +61,7 @@ pub(super) async fn serve(engine: Arc<Engine>, mut reports: mpsc::UnboundedRecei
 }
 
 async fn exchange(engine: &Arc<Engine>, reports: Vec<Report>) {
-    let refill = refill(engine, &reports);
-    let (_claiming, claim) = match refill {
-        Some((claiming, spec)) => (Some(claiming), Some(spec)),
-        None => (None, None),
-    };
+    let (claiming, claim) = refill(engine, &reports).unzip();
     let lease_ends = engine.now() + engine.settings().lease;
     let wanted = claim.as_ref().map(|spec| spec.max_tasks);
     let commits = reports.iter().map(|report| Arc::clone(&report.commit)).collect();
@@ -74,8 +74,8 @@ async fn exchange(engine: &Arc<Engine>, reports: Vec<Report>) {
             if let Some(wanted) = wanted {
                 crash::point("engine.after_claim");
                 engine.note_found(found > 0);
-                let room = engine.capacity.room_without(&left_by(&reports), engine.now());
-                refilled = found == wanted && (!room.ample || room.kinds.is_empty());
+                let room = engine.capacity.room_after(&ended(&reports), engine.now());
+                refilled = found == wanted && (room.units == 0 || room.kinds.is_empty());
             }
             for (report, committed) in reports.into_iter().zip(committed) {
                 let continues = matches!(committed, Committed::Accepted { next: Some(_) });
@@ -91,16 +91,26 @@ async fn exchange(engine: &Arc<Engine>, reports: Vec<Report>) {
                 engine.start(task);
             }
         }
-        // One of them cannot be stored, or nothing can: each is told its own error.
-        Err(_) if reports.len() > 1 => {
-            for report in reports {
-                exchange_one(engine, report).await;
-            }
-        }
         Err(error) => {
-            if let Some(report) = reports.into_iter().next() {
-                // A task that was stopped meanwhile does not want its answer.
-                drop(report.reply.send(Err(error)));
+            // Sending again may take long, and nobody else could claim or end meanwhile.
+            drop(claiming);
+            let nothing_can = matches!(
+                error.kind(),
+                ErrorKind::Unavailable
+                    | ErrorKind::DiskFull
+                    | ErrorKind::RateLimited
+                    | ErrorKind::ShuttingDown
+            );
+            let note = ErrorNote::from(&error);
+            let several = reports.len() > 1;
+            for report in reports {
+                if nothing_can || !several {
+                    // A task that was stopped meanwhile does not want its answer.
+                    drop(report.reply.send(Err(note.clone().into())));
+                } else {
+                    // One of them cannot be stored: each is sent by itself, and only that one gets the error.
+                    exchange_one(engine, report).await;
+                }
             }
         }
     }
@@ -118,15 +128,22 @@ async fn exchange_one(engine: &Engine, report: Report) {
 
 /// What to claim together with these reports, if that pays; and the right to claim.
 fn refill<'a>(engine: &'a Engine, reports: &[Report]) -> Option<(MutexGuard<'a, ()>, ClaimSpec)> {
+    let claiming = engine.claiming.try_lock().ok()?;
+    // Asked under the lock: whoever drains passes it first, and none begins after that.
     if engine.is_draining() || !engine.found_work() {
         return None;
     }
-    let claiming = engine.claiming.try_lock().ok()?;
-    let room = engine.capacity.room_without(&left_by(reports), engine.now());
+    let room = engine.capacity.room_after(&ended(reports), engine.now());
     (room.ample && room.units > 0 && !room.kinds.is_empty()).then(|| (claiming, engine.claim_spec(room)))
 }
 
-/// The places that are free once these reports are accepted.
-fn left_by(reports: &[Report]) -> impl Iterator<Item = (&TaskKind, u32)> + Clone {
-    reports.iter().filter(|r| r.commit.continue_for.is_none()).map(|r| (&r.kind, r.units))
+/// What the capacity will be told once these reports are accepted.
+fn ended(reports: &[Report]) -> impl Iterator<Item = Ended<'_>> + Clone {
+    reports.iter().map(|report| {
+        let next = match &report.commit.outcome {
+            Outcome::Done(done) if report.commit.continue_for.is_some() => done.next.as_ref(),
+            Outcome::Done(_) | Outcome::Retry { .. } | Outcome::Dead { .. } => None,
+        };
+        Ended { task: (&report.kind, report.units), next: next.map(|task| (&task.kind, task.units)) }
+    })
 }

@@ -246,7 +246,8 @@ async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Op
         let error = match desk::report(engine, lease, Arc::clone(&commit)).await {
             Ok(Answer { committed: Committed::Accepted { next }, claimed, refilled }) => {
                 crash::point("engine.after_commit");
-                held.refilled = refilled;
+                // What follows may need less room than this did.
+                held.refilled = refilled && next.is_none();
                 let lease_ends = asked_at + engine.settings().lease;
                 return next.map(|next| Seated::new(engine, next, lease_ends)).or(claimed);
             }

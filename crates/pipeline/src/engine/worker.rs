@@ -48,7 +48,14 @@ pub(super) async fn work(engine: Arc<Engine>, reports: mpsc::UnboundedReceiver<R
     let follower =
         engine.options.follow.then(|| tokio::spawn(followers::index::follow(Arc::clone(&engine.inner))));
 
-    claim_and_run(&engine).await;
+    tokio::select! {
+        () = claim_and_run(&engine) => {}
+        // None of them ends by itself. Without one of them the engine would claim and get nothing done.
+        _ = company.join_next() => {
+            tracing::error!("a part of the engine has ended; the engine ends too");
+            engine.drain(Duration::ZERO);
+        }
+    }
     shutdown::drain(&engine).await;
     company.shutdown().await;
     if let Some(follower) = follower {
@@ -80,6 +87,9 @@ async fn claim_and_run(engine: &Arc<Engine>) {
     let mut error_pause = ERROR_PAUSE;
     while *phase.borrow_and_update() == Phase::Working {
         let claiming = engine.claiming.lock().await;
+        if engine.is_draining() {
+            return;
+        }
         let room = engine.capacity.room(engine.now());
         if room.units == 0 || room.kinds.is_empty() {
             drop(claiming);

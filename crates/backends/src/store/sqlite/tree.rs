@@ -13,13 +13,13 @@ use super::tx::Tx;
 /// Climbs from the container that is being unpacked; its manifest row is there already.
 pub(super) fn load(tx: &Tx<'_>, container: IngestionId, chunk: &ChildChunk) -> Result<Tree> {
     let mut statement = tx.sql(
-        "WITH RECURSIVE up (id, parent_id, run, document_id) AS (
-           SELECT ingestion_id, parent_id, run_fingerprint, document_id FROM ingestion WHERE ingestion_id = ?1
+        "WITH RECURSIVE up (id, parent_id, run, document_id, height) AS (
+           SELECT ingestion_id, parent_id, run_fingerprint, document_id, 0 FROM ingestion WHERE ingestion_id = ?1
            UNION ALL
-           SELECT i.ingestion_id, i.parent_id, i.run_fingerprint, i.document_id
+           SELECT i.ingestion_id, i.parent_id, i.run_fingerprint, i.document_id, up.height + 1
              FROM ingestion i JOIN up ON i.ingestion_id = up.parent_id)
          SELECT up.id, up.parent_id IS NULL, up.run, d.content_hash, d.bytes
-           FROM up JOIN document d ON d.document_id = up.document_id",
+           FROM up JOIN document d ON d.document_id = up.document_id ORDER BY up.height",
     )?;
     let mut rows =
         statement.query([container.as_bytes()]).map_err(sql_error("look up the containers of a member"))?;
