@@ -13,6 +13,7 @@ use docmill_core::{Error, Result};
 pub struct Input {
     body: Body,
     length: u64,
+    name: String,
 }
 
 enum Body {
@@ -33,7 +34,7 @@ impl Input {
     /// Reads from memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         let length = bytes.len() as u64;
-        Self { body: Body::Memory(Cursor::new(Shared(Arc::new(bytes)))), length }
+        Self { body: Body::Memory(Cursor::new(Shared(Arc::new(bytes)))), length, name: String::new() }
     }
 
     /// Reads from a seekable file. The length is taken once: what is appended later is not read.
@@ -42,7 +43,17 @@ impl Input {
             .metadata()
             .map_err(|e| Error::unreadable("cannot tell the file's length").with_source(e))?
             .len();
-        Ok(Self { body: Body::File(BufReader::with_capacity(64 << 10, file)), length })
+        Ok(Self { body: Body::File(BufReader::with_capacity(64 << 10, file)), length, name: String::new() })
+    }
+
+    /// Says what the file is called.
+    pub fn set_name(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+    }
+
+    /// What the file is called; may be empty.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// How many bytes there are.

@@ -34,6 +34,7 @@ pub fn read(
     let Some(format) = sniffed.format else {
         return Err(Error::unsupported_format(format!("no reader for `{}`", sniffed.media_type)));
     };
+    input.set_name(name);
     input.go_to(0)?;
     let mut counted = Counted::new(sink, want, limits, input.length());
     let result = format.parse(input, want, limits, &mut counted);

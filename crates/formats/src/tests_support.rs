@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use docmill_core::Result;
+use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
-use docmill_core::wire::{ReadLimits, Want};
+use docmill_core::wire::{Found, ReadLimits, Want};
 
 use crate::input::Input;
 use crate::read::read;
@@ -38,4 +39,31 @@ pub(crate) fn fixture(path: &str) -> Vec<u8> {
 /// Reads a file under `fixtures/`; errors are test failures.
 pub(crate) fn read_fixture(path: &str) -> Collected {
     read_bytes(path, &fixture(path))
+}
+
+/// The members in their order, each with its bytes or why there are none.
+pub(crate) fn members(found: &Collected) -> Vec<(String, std::result::Result<Vec<u8>, ErrorKind>)> {
+    let mut out: Vec<(String, std::result::Result<Vec<u8>, ErrorKind>)> = Vec::new();
+    let mut open = false;
+    for found in &found.0 {
+        match found {
+            Found::ChildBegin { position, path, .. } => {
+                assert_eq!(*position, out.len() as u64, "{path}");
+                out.push((path.clone(), Ok(Vec::new())));
+                open = true;
+            }
+            Found::ChildChunk(bytes) => out.last_mut().unwrap().1.as_mut().unwrap().extend(bytes),
+            Found::ChildEnd => open = false,
+            Found::ChildFailed { path, error, .. } => {
+                if open {
+                    out.pop();
+                }
+                open = false;
+                out.push((path.clone(), Err(error.kind)));
+            }
+            _ => {}
+        }
+    }
+    assert!(!open, "a member never ended");
+    out
 }

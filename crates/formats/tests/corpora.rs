@@ -113,6 +113,29 @@ fn archives_all_end_with_a_result() {
 }
 
 #[test]
+fn mails_all_end_with_a_result() {
+    assert_no_faults("corpus/mail");
+}
+
+#[test]
+fn mailboxes_hold_as_many_messages_as_the_reference_says() {
+    let Some(root) = shared("corpus/mail/mailboxes") else { return };
+    let file = File::open(root.join("reference.json")).unwrap();
+    let reference: serde_json::Value = serde_json::from_reader(file).unwrap();
+    let mut compared = 0;
+    for (name, about) in reference.as_object().unwrap() {
+        let Some(expected) = about["messages"].as_u64() else { continue };
+        let mut input = Input::from_file(File::open(root.join("docs").join(name)).unwrap()).unwrap();
+        let mut tally = Tally::default();
+        let limits = Limits::default().for_reader();
+        docmill_formats::read(&mut input, name, Want::CHILDREN, &limits, &mut tally).unwrap();
+        assert_eq!(tally.ended, expected, "{name}");
+        compared += 1;
+    }
+    assert!(compared > 0, "the reference names no mailbox");
+}
+
+#[test]
 fn formats_all_end_with_a_result() {
     assert_no_faults("corpus/formats");
 }

@@ -3,14 +3,23 @@
 
 use crate::format::Format;
 
+mod compressed;
 mod csv;
+mod eml;
 mod html;
+mod ics;
 mod json;
 mod markdown;
+mod mbox;
+mod msg;
 mod pdf;
 #[cfg(feature = "probe")]
 mod probe;
+mod sevenz;
+mod tar;
 mod text;
+mod tnef;
+mod vcf;
 mod zip;
 
 /// Every reader. Where two claim a file with equal confidence, the first one gets it.
@@ -19,6 +28,15 @@ pub static ALL: &[&dyn Format] = &[
     &probe::Probe,
     &pdf::Pdf,
     &zip::Zip,
+    &tar::Tar,
+    &sevenz::SevenZ,
+    &compressed::Compressed,
+    &msg::Msg,
+    &tnef::Tnef,
+    &ics::Ics,
+    &vcf::Vcf,
+    &mbox::Mbox,
+    &eml::Eml,
     &html::Html,
     &json::Json,
     &csv::Csv,
@@ -26,6 +44,7 @@ pub static ALL: &[&dyn Format] = &[
     &text::Text,
 ];
 
+pub(crate) use html::visible_text;
 pub(crate) use pdf::warm_up;
 
 /// The reader of a media type.

@@ -4,7 +4,7 @@
 //! A file whose first line is `DOCMILL-PROBE:<deed>` makes the reader do the deed. Deeds that try something
 //! (`open:`, `write:`, `connect:`, `udp:`, `unix:`, `exec:`, `kill:`, `ptrace:`, `fork`, `thread`) give a page
 //! saying `allowed` or `denied: <error>`, `pid` gives the process id, `walk:<pages>:<ms>` gives so many pages with
-//! a rest before each; the others do not return. Further lines are pages of ordinary text.
+//! a rest before each, `panic:<words>` quotes the words; the others do not return. Further lines are pages of ordinary text.
 #![expect(unsafe_code, reason = "crashing and forking cannot be asked for in safe code")]
 
 use std::hint::black_box;
@@ -74,7 +74,7 @@ fn do_it(deed: &str, sink: &mut dyn Sink) -> Result<String> {
         "panic" => {
             #[expect(clippy::panic, reason = "that is the deed")]
             {
-                panic!("probe panics on purpose")
+                panic!("probe panics on purpose{object}")
             }
         }
         "flood" => return flood(sink),

@@ -16,10 +16,8 @@ pub(super) struct Text;
 /// Text by another name.
 const OF_EXTENSION: &[(&str, &str)] = &[
     ("css", "text/css"),
-    ("ics", "text/calendar"),
     ("js", "text/javascript"),
     ("srt", "application/x-subrip"),
-    ("vcf", "text/vcard"),
     ("vtt", "text/vtt"),
     ("xml", "application/xml"),
 ];
@@ -33,10 +31,8 @@ impl Format for Text {
         &[
             "text/plain",
             "text/css",
-            "text/calendar",
             "text/javascript",
             "application/x-subrip",
-            "text/vcard",
             "text/vtt",
             "application/xml",
             "image/svg+xml",

@@ -17,6 +17,8 @@ use crate::kinds;
 use crate::shared::charset::Charset;
 use crate::shared::zip;
 
+pub(crate) use unread::{COMPOUND_FILE, compound_type};
+
 /// What nobody knows.
 const UNKNOWN: &str = "application/octet-stream";
 

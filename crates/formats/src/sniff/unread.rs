@@ -23,12 +23,14 @@ pub(super) const OF_EXTENSION: &[(&str, &str)] = &[
     ("heic", "image/heic"),
     ("htm", "text/html"),
     ("html", "text/html"),
+    ("ics", "text/calendar"),
     ("jar", "application/java-archive"),
     ("jpeg", "image/jpeg"),
     ("jpg", "image/jpeg"),
     ("json", "application/json"),
     ("jsonl", "application/jsonl"),
     ("log", "text/plain"),
+    ("lz4", "application/x-lz4"),
     ("markdown", "text/markdown"),
     ("mbox", "application/mbox"),
     ("md", "text/markdown"),
@@ -46,12 +48,14 @@ pub(super) const OF_EXTENSION: &[(&str, &str)] = &[
     ("rtf", "application/rtf"),
     ("svg", "image/svg+xml"),
     ("tar", "application/x-tar"),
+    ("tbz2", "application/x-bzip2"),
     ("tgz", "application/gzip"),
     ("tif", "image/tiff"),
     ("tiff", "image/tiff"),
     ("tsv", "text/tab-separated-values"),
     ("txt", "text/plain"),
     ("webp", "image/webp"),
+    ("vcf", "text/vcard"),
     ("xhtml", "application/xhtml+xml"),
     ("xls", "application/vnd.ms-excel"),
     ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
@@ -61,24 +65,20 @@ pub(super) const OF_EXTENSION: &[(&str, &str)] = &[
     ("zst", "application/zstd"),
 ];
 
-/// Headers that only mail has; one of these makes a block of headers a message.
-const MAIL_HEADERS: &[&str] =
-    &["message-id", "received", "mime-version", "date", "return-path", "delivered-to"];
-
-/// Headers that count as mail beside them.
-const MORE_HEADERS: &[&str] = &["from", "to", "subject", "cc", "sender", "reply-to", "content-type"];
+/// What Office files of the nineties begin with.
+pub(crate) const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// The media type of content that no reader may take; `None` leaves it to the readers.
 pub(super) fn media_type(head: &Head<'_>) -> Option<Cow<'static, str>> {
     match &head.text {
-        Some(text) => textual(text, &head.extension).map(Cow::Borrowed),
+        Some(text) => textual(text).map(Cow::Borrowed),
         None => Some(binary(head)),
     }
 }
 
 /// Formats written in plain characters whose text is not for reading as it stands. Signatures of two or three
 /// letters mean nothing here: a text may begin with `BM` or `MZ`.
-fn textual(text: &str, extension: &str) -> Option<&'static str> {
+fn textual(text: &str) -> Option<&'static str> {
     let start = text.trim_start();
     if start.starts_with("{\\rtf") {
         return Some("application/rtf");
@@ -86,71 +86,24 @@ fn textual(text: &str, extension: &str) -> Option<&'static str> {
     if start.starts_with("%!PS") {
         return Some("application/postscript");
     }
-    // A mail that was saved as a text calls itself one, and is read as one.
-    if matches!(extension, "txt" | "text") {
-        return None;
-    }
-    if let Some(after) = text.strip_prefix("From ")
-        && let Some((line, rest)) = after.split_once('\n')
-        && is_separator(line)
-        && header_name(rest.lines().next().unwrap_or_default()).is_some()
-    {
-        return Some("application/mbox");
-    }
-    is_mail(start, extension).then_some("message/rfc822")
-}
-
-/// What follows `From ` on the line between the messages of a mailbox: a sender and a date with its time.
-fn is_separator(line: &str) -> bool {
-    let is_time = |word: &str| word.contains(':') && word.bytes().all(|b| b.is_ascii_digit() || b == b':');
-    line.split_whitespace().skip(1).any(is_time)
-}
-
-/// A block of header lines at the start, among them enough that only mail has.
-fn is_mail(text: &str, extension: &str) -> bool {
-    let (mut sure, mut more) = (0, 0);
-    for line in text.lines() {
-        if line.trim().is_empty() {
-            break;
-        }
-        if line.starts_with([' ', '\t']) {
-            continue;
-        }
-        let Some(name) = header_name(line) else { break };
-        let name = name.to_ascii_lowercase();
-        sure += usize::from(MAIL_HEADERS.contains(&name.as_str()));
-        more += usize::from(MORE_HEADERS.contains(&name.as_str()));
-    }
-    let named = matches!(extension, "eml" | "mht" | "mhtml");
-    (sure >= 1 && sure + more >= 3) || (named && sure + more >= 1)
-}
-
-/// `Subject` of `Subject: hello`.
-fn header_name(line: &str) -> Option<&str> {
-    let (name, _) = line.split_once(':')?;
-    let valid =
-        !name.is_empty() && name.len() <= 76 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    valid.then_some(name)
+    None
 }
 
 /// Everything else goes by its signature.
 fn binary(head: &Head<'_>) -> Cow<'static, str> {
     let bytes = head.bytes;
-    if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        return compound_file(head).into();
+    if bytes.starts_with(COMPOUND_FILE) {
+        return compound_type(head).into();
     }
     if bytes.starts_with(b"!BDN") {
         return "application/vnd.ms-outlook-pst".into();
-    }
-    if bytes.get(257..262) == Some(b"ustar") {
-        return "application/x-tar".into();
     }
     FileFormat::from_bytes(bytes).media_type().to_owned().into()
 }
 
 /// Office files of the nineties are small file systems. Their directory tells them apart; where it lies
 /// outside the head, the name helps.
-fn compound_file(head: &Head<'_>) -> &'static str {
+pub(crate) fn compound_type(head: &Head<'_>) -> &'static str {
     const STREAMS: &[(&str, &str)] = &[
         ("__properties_version1.0", "application/vnd.ms-outlook"),
         ("__nameid_version1.0", "application/vnd.ms-outlook"),

@@ -15,7 +15,7 @@ use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::charset::{Charset, Decoder, PIECE_BYTES};
 use crate::shared::pager::Pager;
-use crate::sink::Sink;
+use crate::sink::{Collected, Sink};
 use crate::sniff::Head;
 use visible::Visible;
 
@@ -87,6 +87,16 @@ impl Format for Html {
         }
         Ok(())
     }
+}
+
+/// What a piece of markup inside another file shows. `is_utf8` says that it has been decoded already, whatever the
+/// markup states.
+pub(crate) fn visible_text(markup: &[u8], is_utf8: bool, limits: &ReadLimits) -> Result<String> {
+    // A byte order mark is believed before anything else.
+    let mark: &[u8] = if is_utf8 { b"\xef\xbb\xbf" } else { b"" };
+    let mut found = Collected::default();
+    Html.parse(&mut Input::from_bytes([mark, markup].concat()), Want::TEXT, limits, &mut found)?;
+    Ok(found.pages().iter().map(|page| page.text.as_str()).collect())
 }
 
 /// The text after white space, comments and an XML declaration.

@@ -33,7 +33,7 @@ pub(super) fn emit(metadata: &Metadata, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// A PDF text string: UTF-16 or UTF-8 with a mark, else PDFDocEncoding, which is Latin-1 but for some marks.
-fn text_string(bytes: &[u8]) -> String {
+pub(super) fn text_string(bytes: &[u8]) -> String {
     match Charset::from_mark(bytes) {
         Some((charset, _)) => charset.decode(bytes).text,
         None => bytes.iter().map(|&b| pdf_doc_char(b)).collect(),

@@ -4,10 +4,14 @@
 //! the information dictionary, `bomb` refuses content that expands beyond reason. A page that cannot be read is a warning; the others go on. Whether a text layer
 //! is good enough, or missing, is said with each page.
 
+mod attachments;
 mod bomb;
+mod bookmarks;
+mod charcode;
 mod device;
 mod layout;
 mod metadata;
+mod notes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -58,6 +62,10 @@ impl Format for Pdf {
         sink.put(Found::PageCount(page_count))?;
         if want.metadata {
             metadata::emit(pdf.metadata(), sink)?;
+            bookmarks::emit(pdf.xref(), sink)?;
+        }
+        if want.children || want.listing {
+            attachments::emit(pdf.xref(), want, sink)?;
         }
         if !want.text {
             return Ok(());
@@ -117,7 +125,7 @@ fn read_page<'a>(
         let (width, height) = page.render_dimensions();
         let area = hayro_interpret::kurbo::Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
         let mut context = Context::new(transform, area, cache, pdf.xref(), InterpreterSettings::default());
-        let mut glyphs = Glyphs::default();
+        let mut glyphs = Glyphs::new(page, area);
         interpret_page(page, &mut context, &mut glyphs);
         glyphs
     }));
@@ -130,22 +138,36 @@ fn read_page<'a>(
         let message = format!("page {number} has more glyphs than are read ({})", device::MAX_GLYPHS);
         sink.warn(Problem::new(ErrorKind::LimitExceeded, message).on_page(number))?;
     }
-    let (known, unknown) = (glyphs.known(), glyphs.unknown());
-    let text = layout::text(glyphs);
+    let (known, guessed, unknown) = (glyphs.known(), glyphs.guessed(), glyphs.unknown());
+    let outside = glyphs.outside();
+    let mut text = layout::text(glyphs);
+    let notes = notes::text(page);
     if text.trim().is_empty() {
         let reason = if unknown > 0 {
             "text layer does not say which characters it shows; OCR is not available in this version"
         } else {
             "page has no text layer; OCR is not available in this version"
         };
-        return Ok(without_text(number, reason));
+        // Still a page without a text layer, whatever is noted on it.
+        return Ok(Page { text: notes, ..without_text(number, reason) });
     }
-    let quality = known as f32 / (known + unknown) as f32;
-    let reason = if unknown == 0 {
-        "text layer".to_owned()
-    } else {
-        format!("text layer; {unknown} of {} glyphs have no known character", known + unknown)
+    if !notes.is_empty() {
+        text.push('\n');
+        text.push_str(&notes);
+    }
+    let all = known + guessed + unknown;
+    let quality = known as f32 / all as f32;
+    let mut reason = match (guessed, unknown) {
+        (0, 0) => "text layer".to_owned(),
+        (0, _) => format!("text layer; {unknown} of {all} glyphs have no known character"),
+        _ => format!(
+            "text layer; {} of {all} glyphs have no known character, {guessed} are given as their codes",
+            guessed + unknown
+        ),
     };
+    if outside > 0 {
+        reason.push_str(&format!("; {outside} glyphs beyond the edge of the page are left out"));
+    }
     Ok(Page { number, source: TextSource::Native, reason, quality: Some(quality), text })
 }
 

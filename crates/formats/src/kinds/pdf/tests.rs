@@ -76,3 +76,77 @@ fn text_about_pdf_is_text() {
     let found = read_bytes("notes.txt", b"A file begins with %PDF-1.7 and so on.");
     assert!(matches!(&found.0[0], Found::Kind(kind) if kind.media_type == "text/plain"));
 }
+
+/// A document of one page from its objects (from 4 on; 1 to 3 are catalogue, pages and page) without a table
+/// of objects.
+fn document(catalogue: &str, page: &str, content: &str, objects: &[&str]) -> Vec<u8> {
+    let mut text = format!(
+        "%PDF-1.7\n1 0 obj <</Type/Catalog/Pages 2 0 R {catalogue}>> endobj\n\
+         2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n\
+         3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 9 0 R\
+         /Resources<</Font<</F <</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>> {page}>> endobj\n"
+    );
+    for (number, object) in (4..).zip(objects) {
+        text.push_str(&format!("{number} 0 obj {object} endobj\n"));
+    }
+    text.push_str(&format!(
+        "9 0 obj <</Length {}>> stream\n{content}\nendstream endobj\ntrailer <</Root 1 0 R>>\n",
+        content.len()
+    ));
+    text.into_bytes()
+}
+
+#[test]
+fn text_at_an_angle_stays_in_words() {
+    let content = "BT /F 20 Tf 0.7071 0.7071 -0.7071 0.7071 50 50 Tm (DRAFT copy) Tj ET";
+    let found = read_bytes("a.pdf", &document("", "", content, &[]));
+    assert_eq!(found.text(), "DRAFT copy\n");
+}
+
+#[test]
+fn text_beyond_the_edge_is_left_out_and_said_so() {
+    let content = "BT /F 20 Tf 50 50 Td (seen) Tj 0 900 Td (unseen) Tj ET";
+    let found = read_bytes("a.pdf", &document("", "", content, &[]));
+    assert_eq!(found.text(), "seen\n");
+    assert!(found.pages()[0].reason.contains("6 glyphs beyond the edge"), "{}", found.pages()[0].reason);
+}
+
+#[test]
+fn bookmarks_are_metadata_with_their_levels() {
+    let objects = [
+        "<</First 5 0 R>>",
+        "<</Title(One)/First 6 0 R/Next 7 0 R>>",
+        "<</Title(Inside)/Next 6 0 R>>",
+        "<</Title(Two)>>",
+    ];
+    let found = read_bytes("a.pdf", &document("/Outlines 4 0 R", "", "", &objects));
+    // The one inside refers to itself.
+    assert_eq!(found.value("bookmarks"), Some("One\n  Inside\nTwo"));
+}
+
+#[test]
+fn attached_files_are_children() {
+    let objects = [
+        "<</Names[(a) 5 0 R (b) 7 0 R]/Kids[4 0 R]>>",
+        "<</Type/Filespec/UF(data.txt)/EF<</F 6 0 R>>>>",
+        "<</Length 5>> stream\nhello\nendstream",
+        "<</Type/Filespec/F(lost.txt)>>",
+    ];
+    let found = read_bytes("a.pdf", &document("/Names<</EmbeddedFiles 4 0 R>>", "", "", &objects));
+    let children: Vec<_> = found.0.iter().filter(|f| !matches!(f, Found::Kind(_) | Found::Page(_))).collect();
+    assert!(children.contains(&&Found::Declared(2)), "{children:?}");
+    assert!(children.contains(&&Found::ChildBegin { position: 0, path: "data.txt".into(), bytes: Some(5) }));
+    assert!(children.contains(&&Found::ChildChunk(b"hello".to_vec())));
+    assert!(children.iter().any(|f| matches!(f, Found::ChildFailed { position: 1, .. })), "{children:?}");
+}
+
+#[test]
+fn notes_and_undrawn_values_follow_the_text() {
+    let page = "/Annots[<</Subtype/Text/Contents(check this)>> <</Subtype/Widget/FT/Tx/V(Ada)>> \
+                <</Subtype/Popup/Contents(twice)>> <</Subtype/Text/F 2/Contents(hidden)>>]";
+    let found = read_bytes("a.pdf", &document("", page, "BT /F 20 Tf 50 50 Td (Name) Tj ET", &[]));
+    assert_eq!(found.text(), "Name\n\ncheck this\nAda\n");
+    let bare = read_bytes("a.pdf", &document("", page, "", &[]));
+    assert_eq!(bare.pages()[0].source, TextSource::None);
+    assert_eq!(bare.text(), "check this\nAda\n");
+}
