@@ -3,5 +3,7 @@
 
 pub mod blobs;
 pub mod child;
+#[cfg(feature = "postgres")]
+mod postgres;
 pub mod search;
 pub mod store;

@@ -335,6 +335,19 @@ pub struct IngestionCounts {
     pub cancelled: u64,
 }
 
+impl IngestionCounts {
+    /// Counts some more.
+    pub fn add(&mut self, status: IngestionStatus, n: u64) {
+        match status {
+            IngestionStatus::InProgress => self.in_progress += n,
+            IngestionStatus::Completed => self.completed += n,
+            IngestionStatus::Failed => self.failed += n,
+            IngestionStatus::Skipped => self.skipped += n,
+            IngestionStatus::Cancelled => self.cancelled += n,
+        }
+    }
+}
+
 /// Tasks by state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TaskCounts {
@@ -518,4 +531,48 @@ pub struct EventsAnswer {
     pub oldest: i64,
     /// Give it back as `after`.
     pub next: i64,
+}
+
+/// `migrate`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MigrateAnswer {
+    /// The store everything came from.
+    pub from: String,
+    /// The store everything is in now.
+    pub to: String,
+    /// An earlier run had begun it.
+    pub resumed: bool,
+    /// Tasks that dead workers had, and that wait again.
+    pub handed_back: u64,
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Rows of each table.
+    pub tables: BTreeMap<String, u64>,
+    /// Texts with a character that the target cannot hold, which was replaced by U+FFFD.
+    pub replaced: u64,
+    /// Blobs, over all runs.
+    pub blobs: MigratedBlobs,
+    /// Over everything that both stores hold.
+    pub state: ContentHash,
+    /// The ledger of every tenant balances; both sides have the same one.
+    pub balanced: bool,
+    /// Items that the ledgers of all tenants expect.
+    pub expected: u64,
+    /// Of this run.
+    pub elapsed_ms: u64,
+}
+
+/// What became of blobs in `migrate`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MigratedBlobs {
+    /// Copied, and read back.
+    pub copied: u64,
+    /// There already, and read.
+    pub present: u64,
+    /// Not in the source.
+    pub missing: u64,
+    /// Not in the source as its rows say, and copied as they are.
+    pub damaged: u64,
+    /// Bytes that were copied.
+    pub bytes: u64,
 }

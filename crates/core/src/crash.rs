@@ -62,6 +62,16 @@ pub const POINTS: &[&str] = &[
     "index.after_commit",
     "shutdown.before_release",
     "shutdown.after_release",
+    "migrate.frozen",
+    "migrate.begun",
+    "migrate.blob.before",
+    "migrate.blob.after",
+    "migrate.blobs.marked",
+    "migrate.chunk.before_commit",
+    "migrate.chunk.after_commit",
+    "migrate.checked",
+    "migrate.finish.before_commit",
+    "migrate.finished",
 ];
 
 static HOOK: OnceLock<Box<dyn Fn(&'static str) + Send + Sync>> = OnceLock::new();

@@ -114,13 +114,22 @@ struct Inner {
     message: String,
     hint: Option<String>,
     retry_after: Option<Duration>,
+    /// What a log says instead of message and causes.
+    logged: Option<String>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
     /// An error of `kind`. The message is lower case, without a full stop, and names thing, value and limit.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), hint: None, retry_after: None, source: None }))
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            hint: None,
+            retry_after: None,
+            logged: None,
+            source: None,
+        }))
     }
 
     /// Adds the cause.
@@ -141,6 +150,14 @@ impl Error {
     #[must_use]
     pub fn with_retry_after(mut self, after: Duration) -> Self {
         self.0.retry_after = Some(after);
+        self
+    }
+
+    /// Says that message and causes may quote a document or name a file. They are kept for its owner; a log gets
+    /// `words` instead.
+    #[must_use]
+    pub fn logged_as(mut self, words: impl Into<String>) -> Self {
+        self.0.logged = Some(words.into());
         self
     }
 
@@ -175,6 +192,11 @@ impl Error {
             cause = c.source();
         }
         out
+    }
+
+    /// Message and causes for a log, where nothing may stand that a document says.
+    pub fn for_log(&self) -> String {
+        self.0.logged.clone().unwrap_or_else(|| self.chain())
     }
 }
 
@@ -234,6 +256,15 @@ mod tests {
         let error = Error::unavailable("cannot read blob").with_source(inner);
         assert_eq!(error.to_string(), "cannot read blob");
         assert_eq!(error.chain(), "cannot read blob: disk gone");
+    }
+
+    #[test]
+    fn words_for_a_log_replace_message_and_causes() {
+        let quoting = Error::bug("the reader panicked: `dear Joe`").with_source("dear Joe");
+        assert_eq!(quoting.for_log(), "the reader panicked: `dear Joe`: dear Joe");
+        let quoting = quoting.logged_as("the reader panicked");
+        assert_eq!(quoting.for_log(), "the reader panicked");
+        assert_eq!(quoting.chain(), "the reader panicked: `dear Joe`: dear Joe");
     }
 
     #[test]

@@ -101,13 +101,25 @@ impl IngestionId {
     }
 }
 
-impl DocumentId {
-    /// When the id was made, as its first 48 bits say.
+impl IngestionId {
+    /// When the id was made; that of a child carries the time of its outermost container.
     pub fn made_at(&self) -> Timestamp {
-        let mut bytes = [0_u8; 8];
-        bytes[2..].copy_from_slice(&self.as_bytes()[..6]);
-        Timestamp(i64::from_be_bytes(bytes))
+        time_of(self.0)
     }
+}
+
+impl DocumentId {
+    /// When the id was made.
+    pub fn made_at(&self) -> Timestamp {
+        time_of(self.0)
+    }
+}
+
+/// The time that the first 48 bits of an id carry.
+fn time_of(id: Uuid) -> Timestamp {
+    let mut bytes = [0_u8; 8];
+    bytes[2..].copy_from_slice(&id.as_bytes()[..6]);
+    Timestamp(i64::from_be_bytes(bytes))
 }
 
 /// A task's number; users see it only in dead letters and timelines.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -175,6 +176,8 @@ pub struct Lease {
     pub payload: Option<String>,
     /// When the task was first queued; retries that cost nothing are bounded by its age.
     pub queued_at: Timestamp,
+    /// How long it was due before it was claimed, by the store's clock; none if it was handed on at once.
+    pub waited: Option<Duration>,
     /// What it is about.
     pub subject: Subject,
 }

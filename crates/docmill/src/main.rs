@@ -6,7 +6,8 @@
 //! open a file.
 //!
 //! Where to go next: `cli` (a file a command), `session` (how a command reaches the store), `wire` (which back
-//! ends there are), `config` (files, environment and flags), `child` (the inside of the sandbox).
+//! ends there are), `installation` (both sides of a move), `config` (files, environment and flags), `child` (the
+//! inside of the sandbox).
 
 mod child;
 mod cli;
@@ -15,10 +16,13 @@ mod context;
 #[cfg(feature = "crash-points")]
 mod crash_points;
 mod ingest;
+mod installation;
 mod log;
 mod memory;
+mod scraped;
 mod session;
 mod signals;
+mod spans;
 mod terminal;
 mod wire;
 

@@ -4,6 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use docmill_core::clock::Timestamp;
+use docmill_core::redact::redacted;
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use serde::Serialize;
@@ -53,9 +54,9 @@ impl Terminal {
     }
 }
 
-/// A line on stderr. If stderr is gone there is nobody left to tell.
+/// A line on stderr, without the passwords of URLs. If stderr is gone there is nobody left to tell.
 pub(crate) fn complain(text: &str) {
-    if writeln!(io::stderr().lock(), "{text}").is_err() {
+    if writeln!(io::stderr().lock(), "{}", redacted(text)).is_err() {
         // Nothing can be said any more.
     }
 }

@@ -1,28 +1,26 @@
 //! Puts the parts together. The only place that names concrete back ends.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docmill_backends::blobs::{self, Metered};
 use docmill_backends::child::{ChildPool, PoolSettings, Sandbox};
-use docmill_backends::store::sqlite::SqliteStore;
-use docmill_backends::{blobs, search};
+use docmill_backends::{search, store};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
-use docmill_core::ports::{Blobs, Reader, Store, TextIndex};
+use docmill_core::metrics::{ChildMeter, Metrics};
+use docmill_core::ports::{Blobs, Reader, TextIndex};
 use docmill_core::{Error, Result};
-use docmill_pipeline::Deps;
+use docmill_pipeline::{Deps, stages};
 
-/// The database of an embedded data directory.
-pub(crate) const DATABASE: &str = "docmill.db";
+use crate::spans;
 
 /// The blobs of an embedded data directory.
 pub(crate) const BLOBS: &str = "blobs";
 
-/// Where the database lies.
-pub(crate) fn database(settings: &Settings) -> PathBuf {
-    let rest = settings.store_url.strip_prefix("sqlite:").unwrap_or_default();
-    settings.data.join(if rest.is_empty() { DATABASE } else { rest.strip_prefix("//").unwrap_or(rest) })
+/// Whether one process owns the data directory and everything in it, rather than sharing a server with others.
+pub(crate) fn is_embedded(settings: &Settings) -> bool {
+    store::is_embedded(&settings.store_url)
 }
 
 /// Where the blobs lie, as a URL with a place.
@@ -33,38 +31,71 @@ pub(crate) fn blobs_url(settings: &Settings) -> String {
     }
 }
 
-/// Opens everything that the settings name. The caller owns the data directory.
+/// Where the text index lies: with the store, so that whoever shares the one shares the other.
+fn index_url(settings: &Settings) -> &str {
+    if is_embedded(settings) { "tantivy:index" } else { &settings.store_url }
+}
+
+/// Opens everything that the settings name. The caller owns the data directory if the store is embedded.
 pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Result<Deps> {
     let ids: Arc<dyn IdGen> = Arc::new(SystemIds);
-    let opened = {
-        let (settings, clock, ids) = (Arc::clone(settings), Arc::clone(clock), Arc::clone(&ids));
-        tokio::task::spawn_blocking(move || open(&settings, clock, ids))
+    let kinds: Vec<_> = stages::ALL.iter().map(|handler| handler.kind()).collect();
+    let metrics = Arc::new(Metrics::new(&kinds, env!("CARGO_PKG_VERSION")));
+    let connections = store::Connections {
+        max: settings.store.max_connections,
+        statement_timeout: settings.store.statement_timeout,
     };
-    let (store, blobs, index) =
-        opened.await.map_err(|e| Error::bug("opening the data directory was cut short").with_source(e))??;
+    let store = store::open_metered(
+        &settings.store_url,
+        &settings.data,
+        connections,
+        Arc::clone(clock),
+        Arc::clone(&ids),
+        metrics.store.clone(),
+    )
+    .await?;
+    let (local, its_clock) = (Arc::clone(settings), Arc::clone(clock));
+    let opened = tokio::task::spawn_blocking(move || open(&local, its_clock)).await;
+    let (blobs, index) =
+        opened.map_err(|e| Error::bug("opening the data directory was cut short").with_source(e))??;
     Ok(Deps {
         store,
-        blobs,
-        reader: reader(settings, clock).await?,
+        blobs: Arc::new(Metered::new(blobs, metrics.blobs.clone(), Arc::clone(clock))),
+        reader: metered_reader(settings, clock, metrics.children.clone()).await?,
         index,
         clock: Arc::clone(clock),
         ids,
         entropy: Arc::new(SystemEntropy),
         settings: Arc::clone(settings),
+        metrics,
+        spans: spans::open(&settings.otel)?,
     })
 }
 
-type Opened = (Arc<dyn Store>, Arc<dyn Blobs>, Arc<dyn TextIndex>);
+type Opened = (Arc<dyn Blobs>, Arc<dyn TextIndex>);
 
-fn open(settings: &Settings, clock: Arc<dyn Clock>, ids: Arc<dyn IdGen>) -> Result<Opened> {
-    let store = SqliteStore::open(&database(settings), clock, ids)?;
-    let blobs = blobs::open(&blobs_url(settings), &settings.data)?;
-    let index = search::open("tantivy:index", &settings.data)?;
-    Ok((Arc::new(store), blobs, index))
+fn open(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Opened> {
+    let blobs = open_blobs(settings, clock)?;
+    let index = search::open(index_url(settings), &settings.data)?;
+    Ok((blobs, index))
+}
+
+fn open_blobs(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Blobs>> {
+    let (data_dir, entropy) = (settings.data.as_path(), Arc::new(SystemEntropy));
+    let around = blobs::Surroundings { data_dir, settings: &settings.blobs, clock, entropy };
+    blobs::open(&blobs_url(settings), &around)
 }
 
 /// The sandboxed readers, which need no data directory.
 pub(crate) async fn reader(settings: &Settings, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Reader>> {
+    metered_reader(settings, clock, ChildMeter::default()).await
+}
+
+async fn metered_reader(
+    settings: &Settings,
+    clock: &Arc<dyn Clock>,
+    meter: ChildMeter,
+) -> Result<Arc<dyn Reader>> {
     let sandbox = &settings.sandbox;
     let mut pool = PoolSettings::new("/proc/self/exe");
     if sandbox.children > 0 {
@@ -72,6 +103,7 @@ pub(crate) async fn reader(settings: &Settings, clock: &Arc<dyn Clock>) -> Resul
     }
     pool.recycle_after = u64::from(sandbox.recycle_after);
     pool.memory_bytes = sandbox.memory_bytes;
+    pool.meter = meter;
     pool.sandbox = match sandbox.mode {
         SandboxMode::Required => Sandbox::Required,
         SandboxMode::BestEffort => Sandbox::BestEffort,

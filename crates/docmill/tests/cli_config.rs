@@ -12,7 +12,7 @@ fn a_broken_file_reports_every_mistake_with_its_line_and_nothing_starts() {
     let config = mill.path("my.toml");
     std::fs::write(
         &config,
-        "tennant = \"x\"\n[engine]\nlease = 60\nslot = 3\n[store]\nurl = \"postgres://db/x\"\n[limits]\nmax_pages = \"lots\"\n",
+        "tennant = \"x\"\n[engine]\nlease = 60\nslot = 3\n[store]\nurl = \"mysql://db/x\"\n[limits]\nmax_pages = \"lots\"\n",
     )
     .unwrap();
     let config = config.to_str().unwrap();
@@ -23,7 +23,7 @@ fn a_broken_file_reports_every_mistake_with_its_line_and_nothing_starts() {
             "my.toml:1: there is no setting `tennant` (did you mean `tenant`?)",
             "my.toml:3: `engine.lease`: `60` has no unit; write for instance `60s`",
             "my.toml:4: there is no setting `engine.slot` (did you mean `engine.slots`?)",
-            "my.toml:6: `store.url`: this build cannot open `postgres:` (this build has `sqlite:`)",
+            "my.toml:6: `store.url`: this build cannot open `mysql:` (this build has `sqlite:`, `postgres:`, `postgresql:`)",
             "my.toml:8: `limits.max_pages`",
         ]);
     }
@@ -60,4 +60,22 @@ fn the_reference_page_lists_every_variable() {
     let mill = Mill::new();
     let page = mill.run(&["config", "reference"]).expect(0).stdout;
     assert!(page.contains("DOCMILL_LIMITS_MAX_PAGES") && page.contains("[sandbox]"));
+}
+
+#[test]
+fn collector_for_spans_is_refused_by_a_build_that_cannot_deliver_any() {
+    let mill = Mill::new();
+    let mut command = mill.command(&["config", "check"]);
+    let run = finish(command.env("DOCMILL_OTEL_ENDPOINT", "http://joe:hunter2@127.0.0.1:4318"));
+    if cfg!(feature = "otel") {
+        run.expect(0);
+    } else {
+        let run = run.expect(1).says(&["DOCMILL_OTEL_ENDPOINT", "cannot deliver spans", "--features otel"]);
+        assert!(!run.stderr.contains("hunter2"), "{}", run.stderr);
+    }
+    // Variables that are set for all programs of a machine stop nothing.
+    let mut command = mill.command(&["config", "check"]);
+    finish(command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")).expect(0);
+    let mut command = mill.command(&["config", "check"]);
+    finish(command.env("DOCMILL_OTEL_ENDPOINT", "https://collector")).expect(1).says(&["otel.endpoint"]);
 }

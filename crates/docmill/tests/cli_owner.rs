@@ -4,20 +4,11 @@
 
 mod support;
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Read;
 use std::process::Stdio;
 
+use support::http::get;
 use support::{Mill, signal};
-
-/// One request as raw text, so that the `Host` header is ours to choose.
-fn get(address: &str, path: &str, host: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
 
 #[test]
 fn commands_beside_a_server_work_through_it_and_a_second_server_is_refused() {

@@ -9,7 +9,7 @@
 mod support;
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{ExitCode, Stdio};
+use std::process::{ExitCode, ExitStatus, Stdio};
 
 use docmill_core::crash::POINTS;
 use docmill_testkit::archive::archive;
@@ -32,6 +32,16 @@ enum Special {
     Shutdown,
     /// Leases are so short that they are renewed within the run.
     SlowLease,
+    /// Everything is moved to another data directory.
+    Migrate,
+}
+
+/// How a point is reached.
+fn special(point: &str) -> Option<Special> {
+    if point.starts_with("migrate.") {
+        return Some(Special::Migrate);
+    }
+    SPECIAL.iter().find(|(name, _)| *name == point).map(|(_, special)| *special)
 }
 
 /// Texts, a duplicate, an empty file, an unknown type, and ZIPs inside ZIPs.
@@ -61,7 +71,10 @@ fn ingest(mill: &Mill, crash_at: Option<&str>, special: Option<Special>) -> Opti
     if special == Some(Special::SlowLease) {
         command.env("DOCMILL_ENGINE_RENEW_EVERY", "1ms");
     }
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    killed_or_code(command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap())
+}
+
+fn killed_or_code(status: ExitStatus) -> Option<i32> {
     match status.signal() {
         Some(9) => None,
         signal => {
@@ -103,7 +116,35 @@ const LATER: &[&str] = &[
     "engine.after_commit:20",
     "unpack.after_chunk:2",
     "index.after_commit:2",
+    "migrate.blob.before:40",
+    "migrate.blob.after:40",
+    "migrate.chunk.before_commit:5",
+    "migrate.chunk.after_commit:9",
 ];
+
+/// Moves everything to the directory `moved`.
+fn migrate(mill: &Mill, crash_at: Option<&str>) -> Option<i32> {
+    let mut command = mill.command(&["migrate", "--to-data", "moved"]);
+    if let Some(point) = crash_at {
+        command.env("DOCMILL_CRASH_AT", point);
+    }
+    killed_or_code(command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap())
+}
+
+/// A move that is killed and gone on with leaves what was there, and a source that is as it was.
+fn survives_moving(point: &str) {
+    let mill = Mill::new();
+    fill(&mill, 0);
+    assert_eq!(ingest(&mill, None, None), Some(0));
+    let before = aftermath(&mill);
+    assert_eq!(migrate(&mill, Some(point)), None, "the process was not killed there");
+    assert_eq!(migrate(&mill, None), Some(0), "the second run ends well");
+    let moved = mill.with_data("moved");
+    // The index of the new place is made by whoever works there first.
+    moved.run(&["work", "--exit-when-idle"]).expect(0);
+    assert_same(&aftermath(&moved), &before);
+    assert_same(&aftermath(&mill), &before);
+}
 
 fn undisturbed(more: usize) -> String {
     let mill = Mill::new();
@@ -113,7 +154,10 @@ fn undisturbed(more: usize) -> String {
 }
 
 fn survives(point: &str) {
-    let special = SPECIAL.iter().find(|(name, _)| *name == point).map(|(_, special)| *special);
+    let special = special(point.split(':').next().unwrap_or(point));
+    if special == Some(Special::Migrate) {
+        return survives_moving(point);
+    }
     // Enough that work is still under way when the engine is told to end; whether something must be handed back
     // then is a matter of moments, so there are several.
     let (more, moments) = if special == Some(Special::Shutdown) { (600, 10) } else { (0, 1) };

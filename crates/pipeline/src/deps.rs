@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use docmill_core::clock::{Clock, Entropy, IdGen};
 use docmill_core::config::Settings;
-use docmill_core::ports::{Blobs, Reader, Store, TextIndex};
+use docmill_core::metrics::Metrics;
+use docmill_core::ports::{Blobs, Reader, Spans, Store, TextIndex};
 
 /// The ports and the settings. Cloning is cheap.
 #[derive(Clone)]
@@ -25,4 +26,8 @@ pub struct Deps {
     pub entropy: Arc<dyn Entropy>,
     /// Everything that can be set.
     pub settings: Arc<Settings>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// Where spans go, if they are wanted.
+    pub spans: Option<Arc<dyn Spans>>,
 }

@@ -12,6 +12,7 @@ pub mod engine;
 mod followers;
 pub mod maintenance;
 pub mod plan;
+mod process;
 pub mod service;
 pub mod snippet;
 pub mod stages;

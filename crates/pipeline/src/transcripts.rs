@@ -47,8 +47,12 @@ pub(crate) async fn load(blobs: &dyn Blobs, key: &BlobKey, max_text_bytes: u64) 
     let what = format!("the transcript `{key}`");
     off_thread(content.len(), move || {
         let json = read_content(&content, limit, &what)?;
-        serde_json::from_slice(&json)
-            .map_err(|e| Error::corrupt(format!("cannot read {what}")).with_source(e))
+        serde_json::from_slice(&json).map_err(|e| {
+            // The cause may quote what it could not read.
+            Error::corrupt(format!("cannot read {what}"))
+                .with_source(e)
+                .logged_as(format!("cannot read {what}"))
+        })
     })
     .await
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "test binary")]
 
 mod fakes;
+mod followers;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -353,4 +354,112 @@ async fn engine_for_an_unknown_kind_is_refused_with_the_known_ones() {
     let Err(error) = world.service.start_engine(options) else { panic!("it started") };
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert!(error.hint().unwrap().contains("extract-text"));
+}
+
+// What is told.
+
+/// The value of a sample on the page for scrapers.
+async fn told(world: &World, sample: &str) -> Option<f64> {
+    let page = world.service.metrics().await.unwrap();
+    let line = page.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
+    line.map(|value| value.parse().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_attempt_is_counted_once_with_its_outcome() {
+    let world = World::new();
+    for name in ["a.txt", "once.txt", "crash.txt", "locked.txt", "a.odd"] {
+        world.offer(name, name.as_bytes()).await;
+    }
+    world.work().await;
+    let log = world.store.log();
+    let reported = |kind: &str, what: &str| {
+        log.iter().filter(|line| line.starts_with(&format!("{kind}: {what}"))).count() as f64
+    };
+    for (outcome, words) in [("completed", "done"), ("retried", "retry"), ("dead", "dead")] {
+        for kind in ["intake-document", "extract-text"] {
+            let sample = format!("docmill_tasks_ended_total{{kind=\"{kind}\",outcome=\"{outcome}\"}}");
+            assert_eq!(told(&world, &sample).await, Some(reported(kind, words)), "{sample} of {log:?}");
+        }
+    }
+    assert!(reported("extract-text", "retry") > 0.0 && reported("extract-text", "dead") > 0.0, "{log:?}");
+    let spans = world.spans.ended();
+    let attempts = spans.iter().filter(|span| !["read", "ingestion"].contains(&span.name.as_str()));
+    assert_eq!(attempts.count(), log.len(), "one span an attempt");
+    assert_eq!(told(&world, "docmill_worker_units_busy").await, Some(0.0));
+    assert_eq!(told(&world, "docmill_worker_units").await, Some(0.0), "the worker has ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_handed_back_or_taken_away_is_counted_as_such() {
+    let ended =
+        |outcome: &str| format!("docmill_tasks_ended_total{{kind=\"extract-text\",outcome=\"{outcome}\"}}");
+    let world = World::new();
+    world.offer("hang.txt", b"hello").await;
+    let engine = world.engine();
+    world.reader.hangs.notified().await;
+    assert_eq!(told(&world, "docmill_worker_units").await, Some(256.0));
+    assert_eq!(told(&world, "docmill_worker_units_busy").await, Some(1.0));
+    engine.shutdown(Duration::ZERO).await;
+    assert_eq!(told(&world, &ended("released")).await, Some(1.0));
+    let engine = world.engine();
+    world.reader.hangs.notified().await;
+    world.store.take_away();
+    world.reader.given_up().await;
+    engine.shutdown(Duration::ZERO).await;
+    assert_eq!(told(&world, &ended("abandoned")).await, Some(1.0));
+    assert_eq!(told(&world, "docmill_leases_lost_total").await, Some(1.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn spans_of_an_ingestion_hang_together() {
+    let world = World::new();
+    world.offer("a.txt", b"hello").await;
+    world.work().await;
+    let spans = world.spans.ended();
+    let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
+    assert_eq!(names, ["read", "intake-document", "read", "extract-text", "ingestion"]);
+    let root = &spans[4];
+    assert_eq!(root.parent, None);
+    for (read, task) in [(0, 1), (2, 3)] {
+        assert_eq!(spans[read].parent, Some(spans[task].id));
+        assert_eq!(spans[task].parent, Some(root.id));
+    }
+    assert!(spans.iter().all(|span| span.trace == root.trace && span.error.is_none()));
+    assert!(!format!("{spans:?}").contains("a.txt"), "no span names a file");
+}
+
+#[tokio::test(start_paused = true)]
+async fn scraping_often_counts_seldom() {
+    let world = World::new();
+    world.offer("a.txt", b"hello").await;
+    for _ in 0..50 {
+        assert_eq!(told(&world, "docmill_documents").await, Some(1.0));
+    }
+    let asked = || world.store.tallies.load(Ordering::SeqCst);
+    assert_eq!(asked(), 1);
+    // Counting that takes a second happens at most every hundred.
+    world.store.slow_tallies.store(1_000, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    for _ in 0..20 {
+        told(&world, "docmill_documents").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(4)).await;
+    }
+    assert_eq!(asked(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn scrape_of_a_slow_or_broken_store_is_answered_all_the_same() {
+    let world = World::new();
+    world.offer("a.txt", b"hello").await;
+    world.store.slow_tallies.store(60_000, Ordering::SeqCst);
+    assert_eq!(told(&world, "docmill_store_up").await, Some(1.0), "slow is not down");
+    assert_eq!(told(&world, "docmill_documents").await, None);
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    assert_eq!(told(&world, "docmill_documents").await, Some(1.0), "it has come meanwhile");
+    world.store.slow_tallies.store(0, Ordering::SeqCst);
+    world.store.failing_tallies.store(true, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_hours(2)).await;
+    assert_eq!(told(&world, "docmill_store_up").await, Some(0.0));
+    assert_eq!(told(&world, "docmill_documents").await, None, "an old number is worse than none");
 }

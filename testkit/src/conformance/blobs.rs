@@ -52,6 +52,7 @@ pub fn suite() -> Suite<dyn Blobs> {
             list_of_an_unknown_folder_is_empty,
             list_hides_uploads_in_progress,
             free_bytes_is_plausible,
+            leftovers_spare_what_is_under_way,
         ],
     }
 }
@@ -422,4 +423,24 @@ async fn free_bytes_is_plausible(bench: Subject) {
     if let Some(free) = blobs.free_bytes().await.unwrap() {
         assert!(free > 0 && free < u64::MAX / 2, "{free}");
     }
+}
+
+async fn leftovers_spare_what_is_under_way(bench: Subject) {
+    let blobs = bench.open().await;
+    blobs.put_if_absent(&document(1), whole("kept")).await.unwrap();
+    let (send, pieces) = mpsc::channel(1);
+    let put = tokio::spawn({
+        let blobs = Arc::clone(&blobs);
+        async move { blobs.put_if_absent(&document(2), Upload::Stream(pieces)).await }
+    });
+    // More than any store sends in one go, so that something lies about by now.
+    let piece = Bytes::from(vec![7; 8 * 1024 * 1024]);
+    for _ in 0..3 {
+        send.send(Ok(piece.clone())).await.unwrap();
+    }
+    let now = blobs.info(&document(1)).await.unwrap().unwrap().modified_at;
+    assert_eq!(blobs.remove_leftovers(now).await.unwrap(), 0);
+    drop(send);
+    assert_eq!(put.await.unwrap().unwrap(), Put::Created);
+    assert_eq!(blobs.info(&document(2)).await.unwrap().unwrap().bytes, 3 * piece.len() as u64);
 }

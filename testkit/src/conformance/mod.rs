@@ -18,6 +18,7 @@ pub mod blobs;
 pub mod reader;
 pub mod store;
 pub mod text_index;
+pub mod transfer;
 
 use std::any::Any;
 use std::path::Path;

@@ -19,6 +19,7 @@ const PAGES: &[Page] = &[
     ("docs/reference/errors.md", || Ok(marked(&errors::page()))),
     // The binary prints this page too, so it carries a mark of its own.
     ("docs/reference/config.md", || Ok(docmill_core::config::reference())),
+    ("docs/reference/metrics.md", || Ok(marked(&docmill_core::metrics::reference()))),
     ("docs/reference/cli.md", || Ok(marked(&commands::page()?))),
 ];
 

@@ -28,9 +28,10 @@ use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use tokio::sync::mpsc;
 
+use super::Surroundings;
 use super::failure::{io_failure, store_failure};
 use super::group_sync::{GroupSync, Source};
-pub use super::staging::Leftovers;
+use super::keys::check_key;
 use super::staging::{Staged, Staging};
 
 /// Content up to here is written by the sync thread itself, which saves a task switch for each of the many
@@ -40,18 +41,15 @@ const SMALL: usize = (256 * KIB) as usize;
 /// How many entries a piece of a listing has at most.
 const LIST_PIECE: usize = 1_000;
 
-/// The longest key; ids, hashes and names of docmill's own making stay far below.
-const MAX_KEY: usize = 512;
-
 /// Opens the store of a `file:` URL: `file:blobs`, `file:/var/lib/docmill/blobs`, `file:///var/…`. The path
 /// is taken as it is written, without percent-decoding.
-pub(super) fn from_url(rest: &str, data_dir: &Path) -> Result<Arc<dyn Blobs>> {
+pub(super) fn from_url(rest: &str, around: &Surroundings<'_>) -> Result<Arc<dyn Blobs>> {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     if path.is_empty() {
         return Err(Error::invalid_config("the blob store `file:` names no directory")
             .with_hint("write for instance `file:blobs`"));
     }
-    Ok(Arc::new(LocalBlobs::open(&data_dir.join(path))?))
+    Ok(Arc::new(LocalBlobs::open(&around.data_dir.join(path))?))
 }
 
 /// The store.
@@ -83,13 +81,6 @@ impl LocalBlobs {
     /// How many times this store has asked the system to make its blobs durable.
     pub fn syncs(&self) -> u64 {
         self.sync.syncs()
-    }
-
-    /// Removes what uploads of crashed processes left behind, once it is a day old. No listing shows these
-    /// files; this is their only way out.
-    pub async fn remove_leftovers(&self, now: Timestamp) -> Result<Leftovers> {
-        let staging = Arc::clone(&self.staging);
-        blocking(move || staging.remove_leftovers(now)).await
     }
 
     fn path(&self, key: &BlobKey) -> Result<PathBuf> {
@@ -211,16 +202,11 @@ impl Blobs for LocalBlobs {
         })
         .await
     }
-}
 
-/// Refuses whatever could leave the root, meet the staging folder or mean something to a file system.
-fn check_key(key: &str) -> Result<()> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let part_is_fine = |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(plain);
-    if key.len() <= MAX_KEY && key.split('/').all(part_is_fine) {
-        return Ok(());
+    async fn remove_leftovers(&self, now: Timestamp) -> Result<u64> {
+        let staging = Arc::clone(&self.staging);
+        blocking(move || staging.remove_leftovers(now)).await
     }
-    Err(Error::invalid_request(format!("`{}` is not a blob key", docmill_core::text::shown(key))))
 }
 
 /// Writes pieces into a staging file. An error among them, or of the disk, leaves nothing.

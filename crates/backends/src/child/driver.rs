@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use docmill_core::metrics::ChildEnd;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::reader::Finding;
 use docmill_core::wire::{Found, FromChild, Layer};
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Interval, MissedTickBehavior};
 
@@ -25,7 +26,7 @@ use super::spawn::Process;
 use super::turn::{Alive, Turn, Work};
 
 /// How often a child at work is looked at…
-const LOOK_EVERY: Duration = Duration::from_millis(25);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// …and how often what it uses is measured, which costs more.
 const MEASURE_EVERY: Duration = Duration::from_millis(100);
 /// Those who wait are told so this often.
@@ -62,20 +63,25 @@ pub(super) async fn drive(_alive: Alive, shared: Arc<Shared>, work: Work) {
             return;
         }
     };
+    if turn.is_detached() {
+        driver.process.demote();
+    }
     shared.top_up(&mut batch);
-    loop {
-        let keep = driver.serve(batch, &mut turn).await;
-        if !keep || driver.served >= shared.settings.recycle_after {
-            break;
+    let why = loop {
+        match driver.serve(batch, &mut turn).await {
+            Err(fault) => break fault.end(),
+            Ok(reusable) if !reusable || driver.served >= shared.settings.recycle_after => {
+                break ChildEnd::Recycled;
+            }
+            Ok(_) => {}
         }
         let offers = shared.stand_by(tenant, memory_bytes, turn);
-        let Some(next) = driver.wait_for_work(offers).await else {
-            driver.end().await;
-            return;
-        };
-        Work { batch, turn } = next;
-    }
-    driver.end().await;
+        match driver.wait_for_work(offers).await {
+            Ok(next) => Work { batch, turn } = next,
+            Err(why) => break why,
+        }
+    };
+    driver.end(why).await;
 }
 
 fn again(error: &Error) -> Error {
@@ -89,7 +95,17 @@ fn again(error: &Error) -> Error {
 impl Driver {
     /// Starts a child and waits until its sandbox is up.
     pub(super) async fn start(shared: &Arc<Shared>, memory_bytes: u64) -> Result<(Self, Vec<Layer>)> {
-        let mut process = shared.spawner.spawn(memory_bytes).await?;
+        let process = shared.spawner.spawn(memory_bytes).await?;
+        shared.settings.meter.started.inc();
+        let started = Self::wait_until_ready(shared, process).await;
+        if let Err(error) = &started {
+            let stopped = error.kind() == ErrorKind::ShuttingDown;
+            shared.settings.meter.ended(if stopped { ChildEnd::Shutdown } else { ChildEnd::NotReady });
+        }
+        started
+    }
+
+    async fn wait_until_ready(shared: &Arc<Shared>, mut process: Process) -> Result<(Self, Vec<Layer>)> {
         let unusable = |e| Error::unavailable("cannot speak to a new child process").with_source(e);
         let mut socket = process.take_socket().and_then(FrameSocket::new).map_err(unusable)?;
         let mut stop = shared.stop.subscribe();
@@ -135,13 +151,14 @@ impl Driver {
         Ok((driver, layers))
     }
 
-    /// Ends the child.
-    pub(super) async fn end(mut self) {
+    /// Ends the child, which may have ended by itself.
+    pub(super) async fn end(mut self, why: ChildEnd) {
         self.process.end().await;
+        self.shared.settings.meter.ended(why);
     }
 
-    /// Works through one frame. Returns whether the child can be used again.
-    async fn serve(&mut self, batch: Batch, turn: &mut Turn) -> bool {
+    /// Works through one frame. Returns whether the child can be used again, or what ended it.
+    async fn serve(&mut self, batch: Batch, turn: &mut Turn) -> Result<bool, Fault> {
         let fresh = self.served == 0;
         let reusable = !batch.alone;
         let count = batch.tickets.len() as u64;
@@ -155,7 +172,7 @@ impl Driver {
         };
         self.process.listen();
         let Err(fault) = outcome else {
-            return reusable && !frame.was_taken_back() && !turn.is_detached();
+            return Ok(reusable && !frame.was_taken_back() && !turn.is_detached());
         };
         let death = self.process.end().await;
         let fault = match fault {
@@ -167,7 +184,7 @@ impl Driver {
             ticket.finish(held, Err(error));
         }
         self.shared.put_back(again);
-        false
+        Err(fault)
     }
 
     /// Sends the orders. A document that cannot be opened ends here, and no child is harmed.
@@ -337,23 +354,28 @@ impl Driver {
     }
 
     /// Waits for the next frame, the end of patience, or the end of the child.
-    async fn wait_for_work(&mut self, mut offers: oneshot::Receiver<Work>) -> Option<Work> {
-        let alive = tokio::select! {
+    async fn wait_for_work(&mut self, mut offers: oneshot::Receiver<Work>) -> Result<Work, ChildEnd> {
+        let why = tokio::select! {
             biased;
-            offer = &mut offers => return offer.ok(),
-            () = tokio::time::sleep(self.shared.settings.idle_after) => true,
-            _ = self.stop.wait_for(|stopped| *stopped) => false,
+            offer = &mut offers => match offer {
+                Ok(work) => return Ok(work),
+                // Whoever drops the offer sends the child away.
+                Err(_) if self.shared.is_stopped() => ChildEnd::Shutdown,
+                Err(_) => ChildEnd::Idle,
+            },
+            () = tokio::time::sleep(self.shared.settings.idle_after) => ChildEnd::Idle,
+            _ = self.stop.wait_for(|stopped| *stopped) => ChildEnd::Shutdown,
             // An idle child has nothing to say, so this is its end.
-            _ = self.socket.receive() => false,
+            _ = self.socket.receive() => ChildEnd::Crashed,
         };
         offers.close();
         // An offer may have been made at the same moment.
-        let work = offers.try_recv().ok()?;
-        if alive {
-            return Some(work);
+        let Ok(work) = offers.try_recv() else { return Err(why) };
+        if why == ChildEnd::Idle {
+            return Ok(work);
         }
         self.shared.put_back(work.batch.tickets);
-        None
+        Err(why)
     }
 }
 

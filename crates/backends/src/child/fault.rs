@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use docmill_core::Error;
+use docmill_core::metrics::ChildEnd;
 use docmill_core::ports::reader::ReadJob;
 
 use super::meter::too_much_memory;
@@ -54,16 +55,32 @@ impl Fault {
         matches!(self, Self::Stopped | Self::Cancelled)
     }
 
-    /// The error of the document that is charged.
+    /// Why the child ended, for those who count.
+    pub(super) fn end(&self) -> ChildEnd {
+        match self {
+            Self::Stopped => ChildEnd::Shutdown,
+            Self::Cancelled => ChildEnd::Cancelled,
+            Self::OwnTime(_) => ChildEnd::Timeout,
+            Self::TooMuchToHold | Self::OwnLimit(_) => ChildEnd::Output,
+            Self::Memory => ChildEnd::Memory,
+            Self::Breach(_) => ChildEnd::Protocol,
+            Self::Died(Some(death)) if death.ran_out_of_memory() => ChildEnd::Memory,
+            Self::Died(_) => ChildEnd::Crashed,
+        }
+    }
+
+    /// The error of the document that is charged. It names the file, and the last words of a child may quote what it
+    /// read, so a log gets other words.
     pub(super) fn error(&self, job: &ReadJob) -> Error {
         let name = &job.name;
         match self {
             Self::Stopped | Self::Cancelled => {
                 Error::shutting_down(format!("reading `{name}` was stopped: docmill is shutting down"))
+                    .logged_as("reading was stopped: docmill is shutting down")
             }
             Self::TooMuchToHold => Error::bug(format!("`{name}` was held back although it was alone")),
             Self::OwnTime(error) | Self::OwnLimit(error) => {
-                let again = Error::new(error.kind(), error.message());
+                let again = Error::new(error.kind(), error.message()).logged_as(error.for_log());
                 match error.hint() {
                     Some(hint) => again.with_hint(hint),
                     None => again,
@@ -72,11 +89,16 @@ impl Fault {
             Self::Memory => too_much_memory(name, &job.allowance),
             Self::Breach(what) => {
                 Error::child_crashed(format!("child broke the protocol while reading `{name}`: {what}"))
+                    .logged_as("child broke the protocol")
             }
-            Self::Died(None) => Error::child_crashed(format!("child ended while reading `{name}`")),
+            Self::Died(None) => {
+                Error::child_crashed(format!("child ended while reading `{name}`")).logged_as("child ended")
+            }
             Self::Died(Some(death)) if death.ran_out_of_memory() => too_much_memory(name, &job.allowance),
             Self::Died(Some(death)) => {
-                let error = Error::child_crashed(format!("child {} while reading `{name}`", death.how()));
+                let how = death.how();
+                let error = Error::child_crashed(format!("child {how} while reading `{name}`"))
+                    .logged_as(format!("child {how}"));
                 match death.last_line() {
                     Some(line) => error.with_source(line),
                     None => error,
@@ -147,6 +169,7 @@ mod tests {
             error.chain(),
             "child was killed by SIGSEGV while reading `a.pdf`: thread main [31mpanicked"
         );
+        assert_eq!(error.for_log(), "child was killed by SIGSEGV", "neither name nor last words");
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl Meter {
                     "`{name}` made no progress in {:.1} s of CPU time, the limit is {limit} s",
                     cpu.as_secs_f64()
                 ))
+                .logged_as(format!("no progress within {limit} s of CPU time"))
                 .with_hint("raise `sandbox.cpu_without_progress`"),
             ));
         }
@@ -76,6 +77,7 @@ impl Meter {
                     "`{name}` made no progress for {:.1} s, the limit is {limit} s",
                     wall.as_secs_f64()
                 ))
+                .logged_as(format!("no progress within {limit} s"))
                 .with_hint("raise `sandbox.wall_without_progress`"),
             ));
         }
@@ -89,6 +91,7 @@ pub(super) fn too_much_memory(name: &str, allowance: &Allowance) -> Error {
         "`{name}` needs more memory than the limit of {} bytes",
         allowance.memory_bytes
     ))
+    .logged_as(format!("more memory needed than the limit of {} bytes", allowance.memory_bytes))
     .with_hint("raise `sandbox.memory_large`")
 }
 

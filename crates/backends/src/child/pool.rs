@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use docmill_core::Result;
 use docmill_core::clock::Clock;
 use docmill_core::id::TenantId;
+use docmill_core::metrics::ChildEnd;
 use docmill_core::ports::Reader;
 use docmill_core::ports::reader::{Findings, ReadJob};
 use docmill_core::wire::Layer;
@@ -57,7 +58,7 @@ impl ChildPool {
     async fn inspect(&self) -> Result<Vec<Layer>> {
         let _alive = Alive::new(&self.shared);
         let (driver, layers) = Driver::start(&self.shared, self.shared.settings.memory_bytes).await?;
-        driver.end().await;
+        driver.end(ChildEnd::Recycled).await;
         Ok(layers)
     }
 
@@ -175,13 +176,20 @@ impl Shared {
         while state.working < self.settings.max_children && !state.stopped {
             let free = self.settings.max_children - state.working;
             let Some(batch) = state.queue.next(&self.settings, free) else { break };
-            state.working += 1;
             let idle = state.pick_idle(&batch);
-            if idle.is_none() && state.idle.len() + state.working > self.settings.max_children {
-                // Room for a child of another tenant: whoever has been idle longest goes.
-                drop(state.idle.remove(0));
+            // One that must be alone may well take its child with it: it begins beside the others, where it costs
+            // them neither a place at work nor a warm child.
+            let detached = batch.alone && state.detached < self.settings.max_detached;
+            if detached {
+                state.detached += 1;
+            } else {
+                state.working += 1;
+                if idle.is_none() && state.idle.len() + state.working > self.settings.max_children {
+                    // Room for a child of another tenant: whoever has been idle longest goes.
+                    drop(state.idle.remove(0));
+                }
             }
-            given.push((idle, Work { batch, turn: Turn::counted(self) }));
+            given.push((idle, Work { batch, turn: Turn::counted(self, detached) }));
         }
         drop(state);
         for (idle, work) in given {
@@ -234,6 +242,10 @@ impl Shared {
 
     pub(super) fn is_draining(&self) -> bool {
         self.state().draining
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.state().stopped
     }
 
     pub(super) fn has_waiting(&self) -> bool {

@@ -87,15 +87,20 @@ impl Queue {
         line.push_back(ticket);
     }
 
-    /// Puts documents back whose child was lost or is busy with another one: they have waited already.
+    /// Puts documents back whose child was lost or is busy with another one: they have waited already. Only those
+    /// that may have killed it wait once more, behind everyone who has done nothing.
     pub(super) fn put_back(&mut self, tickets: Vec<Ticket>) {
-        for ticket in tickets.into_iter().rev() {
+        let (suspects, innocent): (Vec<_>, Vec<_>) = tickets.into_iter().partition(|ticket| ticket.alone);
+        for ticket in innocent.into_iter().rev() {
             let tenant = ticket.job.tenant;
             let line = self.waiting.entry(tenant).or_default();
             if line.is_empty() {
                 self.turns.push_front(tenant);
             }
             line.push_front(ticket);
+        }
+        for ticket in suspects {
+            self.push(ticket);
         }
     }
 
@@ -284,6 +289,16 @@ pub(super) mod tests {
         queue.put_back(batch.tickets);
         assert_eq!(names(queue.next(&settings(), 1)), ["a1", "a2"]);
         assert_eq!(names(queue.next(&settings(), 1)), ["b1"]);
+    }
+
+    #[test]
+    fn put_back_lets_suspects_wait_behind_the_innocent() {
+        let (mut queue, _kept) = queue_of([(1, "killer", 1), (1, "a2", 1), (1, "a3", 1), (1, "a4", 1)]);
+        let mut batch = queue.next(&settings(), 1).unwrap();
+        batch.tickets[0].alone = true;
+        queue.put_back(batch.tickets);
+        assert_eq!(names(queue.next(&settings(), 1)), ["a2", "a3", "a4"]);
+        assert_eq!(names(queue.next(&settings(), 1)), ["killer"]);
     }
 
     #[test]

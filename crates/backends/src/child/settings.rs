@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use docmill_core::limits::{GIB, KIB, MIB};
+use docmill_core::metrics::ChildMeter;
 
 /// What to do when the machine lacks a layer of the sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -48,6 +49,8 @@ pub struct PoolSettings {
     pub sandbox: Sandbox,
     /// The memory of the child that `layers()` starts; documents bring their own limit.
     pub memory_bytes: u64,
+    /// Counts the children.
+    pub meter: ChildMeter,
 }
 
 impl PoolSettings {
@@ -65,11 +68,12 @@ impl PoolSettings {
             inline_up_to: 64 * KIB,
             framed_output_bytes: 4 * MIB,
             slow_after: Duration::from_millis(500),
-            slow_after_cpu: Duration::from_millis(40),
+            slow_after_cpu: Duration::from_millis(20),
             idle_after: Duration::from_secs(30),
             ready_within: Duration::from_secs(30),
             sandbox: Sandbox::default(),
             memory_bytes: GIB,
+            meter: ChildMeter::default(),
         }
     }
 }

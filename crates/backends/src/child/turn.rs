@@ -21,9 +21,9 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Whoever calls has counted it among the working.
-    pub(super) fn counted(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::clone(shared), detached: false }
+    /// Whoever calls has counted it, among the working or among the detached.
+    pub(super) fn counted(shared: &Arc<Shared>, detached: bool) -> Self {
+        Self { shared: Arc::clone(shared), detached }
     }
 
     /// Leaves the place to others and goes on beside them, if there is room for that.
@@ -67,6 +67,7 @@ pub(super) struct Alive {
 impl Alive {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
         shared.alive.send_modify(|n| *n += 1);
+        shared.settings.meter.alive.inc();
         Self { shared: Arc::clone(shared) }
     }
 }
@@ -74,5 +75,6 @@ impl Alive {
 impl Drop for Alive {
     fn drop(&mut self) {
         self.shared.alive.send_modify(|n| *n -= 1);
+        self.shared.settings.meter.alive.dec();
     }
 }

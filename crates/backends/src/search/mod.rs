@@ -1,12 +1,18 @@
 //! Full-text search. One folder a product; the scheme of a URL chooses.
 //!
 //! - `tantivy`: an index in a directory (`tantivy:index`), the embedded default.
+//! - `postgres`: tables on a server (`postgres://…`), for many processes.
 //!
-//! What a user may type is the same for every product: `syntax` reads it. A new product is one new module
-//! and its line in [`FACTORIES`]; the suite in `testkit/src/conformance/text_index.rs` says what it must do.
+//! What a user may type, what it means and what a word is are the same for every product: `syntax`, `meaning`,
+//! `words`. A new product is one new module and its line in [`FACTORIES`]; the suite in
+//! `testkit/src/conformance/text_index.rs` says what it must do.
 
+mod meaning;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod syntax;
 pub mod tantivy;
+mod words;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +20,8 @@ use std::sync::Arc;
 use docmill_core::ports::TextIndex;
 use docmill_core::{Error, Result};
 
+#[cfg(feature = "postgres")]
+pub use self::postgres::PostgresIndex;
 pub use self::tantivy::TantivyIndex;
 
 /// Makes one kind of full-text index.
@@ -25,9 +33,16 @@ pub struct Factory {
 }
 
 /// What this build has.
-pub static FACTORIES: &[Factory] = &[Factory { scheme: "tantivy", open: tantivy::from_url }];
+pub static FACTORIES: &[Factory] = &[
+    Factory { scheme: "tantivy", open: tantivy::from_url },
+    #[cfg(feature = "postgres")]
+    Factory { scheme: "postgres", open: postgres::from_url },
+    #[cfg(feature = "postgres")]
+    Factory { scheme: "postgresql", open: postgres::from_url },
+];
 
-/// Opens the index that `url` names. Blocks for as long as reading its directory takes.
+/// Opens the index that `url` names. Blocks for as long as reading its directory takes; one on a server connects when it
+/// is first used.
 pub fn open(url: &str, data_dir: &Path) -> Result<Arc<dyn TextIndex>> {
     let (scheme, rest) = url.split_once(':').ok_or_else(|| {
         Error::invalid_config(format!("text index `{url}` is not a URL"))

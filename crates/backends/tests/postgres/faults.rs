@@ -45,6 +45,8 @@ async fn read_only_database_takes_nothing_and_still_answers(bench: Bench<Databas
     let batch = world.batch(None).await;
     world.receive(Some(batch), 2).await;
     let lease = world.claim_one().await;
+    // Totals are folded by whoever looks; a read-only database has those that were folded before.
+    assert_eq!(world.totals(batch).await.received, 2);
     let name = database.name();
     database.run_outside(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).await;
     database.cut().await;

@@ -1,5 +1,6 @@
-//! What the store on PostgreSQL does beyond what every store must do: many processes on one server, tenants kept apart
-//! by the server itself, a server that goes away, is full or takes no writes.
+//! What the store and the text index on PostgreSQL do beyond what every store and index must do: many processes on one
+//! server, tenants kept apart by the server itself, a server that goes away, is full or takes no writes, texts that are
+//! too long for a row.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step is a failed case")]
 
 mod faults;
@@ -8,11 +9,14 @@ mod postgres_server;
 mod processes;
 mod schema;
 mod tenants;
+mod text_index;
+mod transfer;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docmill_backends::search::postgres::{self as search, PostgresIndex};
 use docmill_backends::store::postgres::PostgresStore;
 use docmill_core::Result;
 use docmill_core::clock::SteppingClock;
@@ -31,6 +35,11 @@ impl Database {
     /// One more process, as far as the server can tell.
     pub(crate) async fn store(&self) -> Arc<PostgresStore> {
         Arc::new(postgres_server::open_at(&self.url, self.clock()).await.unwrap())
+    }
+
+    /// The text index, as one more process has it.
+    pub(crate) async fn index(&self) -> Arc<PostgresIndex> {
+        Arc::new(PostgresIndex::open(&self.url, search::Options::default()).await.unwrap())
     }
 
     pub(crate) fn clock(&self) -> Arc<SteppingClock> {
@@ -85,5 +94,7 @@ fn main() -> ExitCode {
     cases.extend(tenants::cases());
     cases.extend(processes::cases());
     cases.extend(faults::cases());
+    cases.extend(transfer::cases());
+    cases.extend(text_index::cases());
     conformance::run(Suite { port: "server", cases }.against([postgres]))
 }

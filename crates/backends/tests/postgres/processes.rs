@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docmill_backends::store::postgres::{Options, PostgresStore};
+use docmill_backends::store::postgres::{Options, PostgresStore, Time};
 use docmill_core::batch::{BatchState, NewBatch, Walk};
 use docmill_core::clock::{Clock as _, SystemClock, SystemIds};
 use docmill_core::event::EventType;
 use docmill_core::id::BatchId;
+use docmill_core::metrics::{Metrics, Sample};
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{ClaimSpec, Commit};
 use docmill_core::problem::ResultCode;
@@ -27,6 +28,8 @@ pub(crate) fn cases() -> Vec<Case<Database>> {
         pause_misses_no_task_that_is_being_added,
         leases_are_by_the_clock_of_the_server,
         names_with_nul_are_kept_as_far_as_the_server_can,
+        ledger_balances_at_every_moment_of_an_import,
+        transactions_are_counted_with_the_writes_they_hold,
     ]
 }
 
@@ -240,4 +243,53 @@ async fn names_with_nul_are_kept_as_far_as_the_server_can(bench: Bench<Database>
     let again =
         world.store.open_batch(NewBatch { batch_id: BatchId(world.worker().0), ..batch }).await.unwrap();
     assert_eq!((again.batch_id, again.resumed), (run.batch_id, true));
+}
+
+async fn ledger_balances_at_every_moment_of_an_import(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let world = Arc::new(database.world().await);
+    let watcher = database.store().await;
+    let batch = world.batch(None).await;
+    let importing = {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move {
+            for _ in 0..40 {
+                world.receive(Some(batch), 5).await;
+                for lease in world.claim(3).await {
+                    world.complete(&lease).await;
+                }
+            }
+            world.seal(batch, 200).await;
+        })
+    };
+    // What batches have received is folded a moment later; nobody may take that moment for a loss.
+    let mut looks = 0;
+    while !importing.is_finished() || looks == 0 {
+        assert_eq!(watcher.unbalanced().await.unwrap(), 0, "after {looks} looks");
+        looks += 1;
+    }
+    importing.await.unwrap();
+    world.assert_balanced().await;
+}
+
+async fn transactions_are_counted_with_the_writes_they_hold(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let metrics = Metrics::new(&[], "test");
+    let time = Time::Of(database.clock());
+    let options = Options { time, meter: metrics.store.clone(), ..Options::default() };
+    let store = PostgresStore::open(&database.url, options, database.clock(), Arc::new(SystemIds));
+    let world = World::around(Arc::new(store.await.unwrap()), database.clock()).await;
+    world.receive(None, 10).await;
+    for lease in world.claim(10).await {
+        world.complete(&lease).await;
+    }
+    let page = metrics.page(&Sample::default()).unwrap();
+    let told = |sample: &str| {
+        let line = page.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("{sample} is missing in {page}")).parse::<u64>().unwrap()
+    };
+    // Making the tenant, receiving, claiming, and ten reports.
+    assert_eq!(told("docmill_store_transactions_total{outcome=\"ok\"}"), 13);
+    assert_eq!(told("docmill_store_transactions_total{outcome=\"failed\"}"), 0);
+    assert_eq!(told("docmill_store_group_size_count"), 13);
 }

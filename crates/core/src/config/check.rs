@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::options::Schemes;
 use super::settings::Settings;
-use super::value::{bytes_text, duration_text};
+use super::value::{bytes_text, duration_text, parse_address};
 use crate::limits::MIB;
 
 /// A path, what is wrong with it, and what to write instead.
@@ -14,11 +14,19 @@ type Finding = (String, String, Option<String>);
 /// A child needs this much to start at all.
 const LEAST_MEMORY: u64 = 64 * MIB;
 
+/// One for the writer, one for notifications, one for the sequencer, one to look.
+const LEAST_CONNECTIONS: u32 = 4;
+
 /// Everything that is wrong.
 pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     scheme(&mut found, "store.url", &settings.store_url, schemes.store);
     scheme(&mut found, "blobs.url", &settings.blobs_url, schemes.blobs);
+    let endpoint = &settings.blobs.endpoint;
+    if !endpoint.is_empty() && !["http://", "https://"].iter().any(|scheme| endpoint.starts_with(scheme)) {
+        let message = format!("`{endpoint}` is not the address of a server");
+        add(&mut found, "blobs.endpoint", &message, "write for instance `https://s3.example.org`");
+    }
     if settings.data.as_os_str().is_empty() {
         add(&mut found, "data", "is empty", "name a directory");
     }
@@ -29,10 +37,32 @@ pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
         let message = format!("`{}` is not an address and a port", settings.listen);
         add(&mut found, "listen", &message, "write for instance `127.0.0.1:8420`");
     }
+    if settings.store.max_connections < LEAST_CONNECTIONS {
+        let message = format!(
+            "{} is less than the {LEAST_CONNECTIONS} that a process needs",
+            settings.store.max_connections
+        );
+        add(&mut found, "store.max_connections", &message, "leave it out for the default");
+    }
+    nonzero(&mut found, "store.statement_timeout", settings.store.statement_timeout);
+    telemetry(&mut found, settings);
     engine(&mut found, settings);
     sandbox(&mut found, settings);
     limits(&mut found, settings);
     found
+}
+
+fn telemetry(found: &mut Vec<Finding>, settings: &Settings) {
+    let listen = &settings.metrics_listen;
+    if !listen.is_empty() && parse_address(listen).is_none() {
+        let message = format!("`{listen}` is neither a port nor an address and a port");
+        add(found, "metrics.listen", &message, "write for instance `9464` or `127.0.0.1:9464`");
+    }
+    let endpoint = &settings.otel.endpoint;
+    if !endpoint.is_empty() && !endpoint.starts_with("http://") {
+        let message = "only collectors that speak plain HTTP are supported";
+        add(found, "otel.endpoint", message, "write for instance `http://127.0.0.1:4318`");
+    }
 }
 
 fn engine(found: &mut Vec<Finding>, settings: &Settings) {
@@ -158,6 +188,28 @@ mod tests {
     #[test]
     fn defaults_pass() {
         assert_eq!(check(&Settings::new("/d".into()), SCHEMES), []);
+    }
+
+    #[test]
+    fn an_endpoint_without_a_scheme_is_refused() {
+        let mut settings = Settings::new("/d".into());
+        settings.blobs.endpoint = "127.0.0.1:9000".into();
+        let found = check(&settings, SCHEMES);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].0, "blobs.endpoint");
+        settings.blobs.endpoint = "http://127.0.0.1:9000".into();
+        assert_eq!(check(&settings, SCHEMES), []);
+    }
+
+    #[test]
+    fn places_for_metrics_and_spans_are_checked() {
+        let mut settings = Settings::new("/d".into());
+        settings.metrics_listen = "here".into();
+        settings.otel.endpoint = "https://u:hunter2@collector".into();
+        let found = check(&settings, SCHEMES);
+        let paths: Vec<&str> = found.iter().map(|(path, ..)| path.as_str()).collect();
+        assert_eq!(paths, ["metrics.listen", "otel.endpoint"]);
+        assert!(!format!("{found:?}").contains("hunter2"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::options::Raw;
-use super::settings::{KindSettings, SandboxMode, Settings};
+use super::settings::{KindSettings, LogFormat, LogLevel, SandboxMode, Settings};
 use super::value::{bytes_text, duration_text, parse_bytes, parse_duration};
 
 /// One setting.
@@ -28,7 +28,10 @@ enum Place {
     Priority(fn(&mut Settings) -> &mut u8),
     Time(fn(&mut Settings) -> &mut Duration),
     Names(fn(&mut Settings) -> &mut Vec<String>),
+    Fraction(fn(&mut Settings) -> &mut f64),
     Mode(fn(&mut Settings) -> &mut SandboxMode),
+    Level(fn(&mut Settings) -> &mut LogLevel),
+    Format(fn(&mut Settings) -> &mut LogFormat),
     KindCount(fn(&mut KindSettings) -> &mut Option<u32>),
     KindRate(fn(&mut KindSettings) -> &mut Option<f64>),
 }
@@ -58,13 +61,46 @@ pub static KEYS: &[Key] = &[
     key(
         "store.url",
         Place::Text(|s| &mut s.store_url),
-        "The database. `sqlite:` lies in the data directory as `docmill.db`; a path may follow.",
+        "The database. `sqlite:` lies in the data directory as `docmill.db`; a path may follow. \
+         `postgres://user:password@host/database` is shared by any number of processes and machines; \
+         `DATABASE_URL` is understood too.",
+    ),
+    key(
+        "store.max_connections",
+        Place::Count32(|s| &mut s.store.max_connections),
+        "How many connections to a database server one process opens at most, beside one for renewals.",
+    ),
+    key(
+        "store.statement_timeout",
+        Place::Time(|s| &mut s.store.statement_timeout),
+        "A statement that runs longer on a database server is stopped, and what it was part of is tried again.",
     ),
     key(
         "blobs.url",
         Place::Text(|s| &mut s.blobs_url),
         "Where originals and transcripts lie. `file:` is the folder `blobs` of the data directory; a path may \
-         follow.",
+         follow. `s3://bucket/prefix` is a bucket of AWS or of any server that speaks S3; its keys come from the \
+         environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`) or from the machine's \
+         role, never from a file of docmill.",
+    ),
+    key(
+        "blobs.endpoint",
+        Place::Text(|s| &mut s.blobs.endpoint),
+        "The address of an S3 server that is not AWS, for instance `http://127.0.0.1:9000`. The default is \
+         `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, and AWS itself if neither is set. `http:` is spoken only \
+         where it is written.",
+    ),
+    key(
+        "blobs.region",
+        Place::Text(|s| &mut s.blobs.region),
+        "The region of the bucket. The default is `AWS_REGION` or `AWS_DEFAULT_REGION`, and `us-east-1` if neither \
+         is set.",
+    ),
+    key(
+        "blobs.retry_for",
+        Place::Time(|s| &mut s.blobs.retry_for),
+        "For how long a request to a blob server that failed is tried again before its caller is told; `0s` means \
+         once only. Tasks are tried again later in any case.",
     ),
     key(
         "engine.slots",
@@ -209,6 +245,39 @@ pub static KEYS: &[Key] = &[
         "Nothing more is taken in when less room than this is left on the disk.",
     ),
     key("events.retention", Place::Time(|s| &mut s.event_retention), "How long events are kept."),
+    key(
+        "log.level",
+        Place::Level(|s| &mut s.log.level),
+        "The least important lines that are logged. `info` has a line for every attempt at a task. `-v` and `-q` are \
+         stronger, and so is the variable `DOCMILL_LOG`, which takes a filter such as \
+         `warn,docmill_pipeline=debug`.",
+    ),
+    key(
+        "log.format",
+        Place::Format(|s| &mut s.log.format),
+        "How log lines look on stderr: `text` for people, `json` for one object a line. With `--json` they are \
+         objects in any case.",
+    ),
+    key(
+        "metrics.listen",
+        Place::Text(|s| &mut s.metrics_listen),
+        "An address, or a port of this machine alone, where `docmill work` and `docmill serve` show `/metrics`, \
+         `/healthz` and `/readyz`; empty means nowhere. `docmill serve` shows them on its own address too. The page \
+         tells nothing of a tenant, so an address that others reach may be given where they should.",
+    ),
+    key(
+        "otel.endpoint",
+        Place::Text(|s| &mut s.otel.endpoint),
+        "A collector for OpenTelemetry that gets spans over OTLP/HTTP, such as `http://127.0.0.1:4318`; empty means \
+         nowhere. The variables `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` are \
+         understood too. Needs a build with `--features otel`.",
+    ),
+    key(
+        "otel.sample",
+        Place::Fraction(|s| &mut s.otel.sample),
+        "The share of ingestions that are traced, from 0 to 1. The variables `OTEL_TRACES_SAMPLER` and \
+         `OTEL_TRACES_SAMPLER_ARG` are understood too.",
+    ),
 ];
 
 impl Key {
@@ -258,9 +327,12 @@ impl Key {
             | Place::Priority(_)
             | Place::KindCount(_) => "whole number",
             Place::KindRate(_) => "number",
+            Place::Fraction(_) => "number from 0 to 1",
             Place::Time(_) => "duration",
             Place::Names(_) => "list of names",
             Place::Mode(_) => "`best_effort` or `required`",
+            Place::Level(_) => "`error`, `warn`, `info`, `debug` or `trace`",
+            Place::Format(_) => "`text` or `json`",
         }
     }
 
@@ -283,6 +355,9 @@ impl Key {
                     other => return Err(format!("`{other}` is neither `best_effort` nor `required`")),
                 }
             }
+            Place::Level(at) => *at(settings) = named(raw, LogLevel::ALL, LogLevel::name)?,
+            Place::Format(at) => *at(settings) = named(raw, LogFormat::ALL, LogFormat::name)?,
+            Place::Fraction(at) => *at(settings) = fraction(raw)?,
             Place::KindCount(at) => {
                 let count = whole(raw, u64::from(u32::MAX))? as u32;
                 *at(settings.engine.per_kind.entry(name.to_owned()).or_default()) = Some(count);
@@ -314,6 +389,9 @@ impl Key {
                 SandboxMode::BestEffort => "best_effort",
                 SandboxMode::Required => "required",
             }),
+            Place::Level(at) => quoted(at(s).name()),
+            Place::Format(at) => quoted(at(s).name()),
+            Place::Fraction(at) => at(s).to_string(),
             Place::KindCount(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),
             Place::KindRate(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),
         };
@@ -391,14 +469,32 @@ fn whole(raw: &Raw, max: u64) -> Result<u64, String> {
     }
 }
 
-fn rate(raw: &Raw) -> Result<f64, String> {
-    let number = match raw {
+fn number(raw: &Raw) -> Option<f64> {
+    match raw {
         Raw::Integer(n) => Some(*n as f64),
         Raw::Float(n) => Some(*n),
         Raw::Text(text) => text.trim().parse().ok(),
         _ => None,
-    };
-    number
+    }
+}
+
+fn fraction(raw: &Raw) -> Result<f64, String> {
+    number(raw)
+        .filter(|n| (0.0..=1.0).contains(n))
+        .ok_or_else(|| format!("expected a number from 0 to 1, found {}", raw.describe()))
+}
+
+/// One of the words that a setting has.
+fn named<T: Copy>(raw: &Raw, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+    let text = text(raw)?;
+    all.iter().copied().find(|value| name(*value) == text).ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(|value| format!("`{}`", name(*value))).collect();
+        format!("`{text}` is none of {}", names.join(", "))
+    })
+}
+
+fn rate(raw: &Raw) -> Result<f64, String> {
+    number(raw)
         .filter(|n| n.is_finite() && *n > 0.0)
         .ok_or_else(|| format!("expected a number above zero, found {}", raw.describe()))
 }

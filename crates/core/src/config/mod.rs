@@ -16,5 +16,8 @@ mod value;
 pub use keys::{KEYS, Key, nearest};
 pub use options::{ConfigProblem, Options, Raw, Schemes, Written, WrittenAt, resolve};
 pub use reference::reference;
-pub use settings::{EngineSettings, KindSettings, SandboxMode, SandboxSettings, Settings};
-pub use value::{bytes_text, duration_text, parse_bytes, parse_duration};
+pub use settings::{
+    BlobSettings, CloudVariables, EngineSettings, KindSettings, LogFormat, LogLevel, LogSettings,
+    OtelSettings, SandboxMode, SandboxSettings, Settings,
+};
+pub use value::{bytes_text, duration_text, parse_address, parse_bytes, parse_duration};

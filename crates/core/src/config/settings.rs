@@ -1,6 +1,7 @@
 //! The validated settings. How they are written down and merged is `options`; this is what code receives.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,10 +15,14 @@ use crate::task::DEFAULT_PRIORITY;
 pub struct Settings {
     /// Where the embedded store, blobs and index lie.
     pub data: PathBuf,
-    /// `sqlite:` (in the data directory) or a path after it.
+    /// `sqlite:` (in the data directory), with or without a path after it, or `postgres://…`.
     pub store_url: String,
-    /// `file:` (in the data directory) or a path after it.
+    /// How a store on a server is used.
+    pub store: StoreSettings,
+    /// `file:` (in the data directory) or a path after it, or another store's URL.
     pub blobs_url: String,
+    /// How a blob store that is a server is reached.
+    pub blobs: BlobSettings,
     /// The tenant that commands work for.
     pub tenant: String,
     /// Where `serve` listens.
@@ -30,6 +35,12 @@ pub struct Settings {
     pub limits: Limits,
     /// How long events are kept.
     pub event_retention: Duration,
+    /// What is logged, and how.
+    pub log: LogSettings,
+    /// Where metrics are shown beside `listen`; empty means nowhere.
+    pub metrics_listen: String,
+    /// Where spans go.
+    pub otel: OtelSettings,
 }
 
 impl Settings {
@@ -38,14 +49,164 @@ impl Settings {
         Self {
             data,
             store_url: "sqlite:".into(),
+            store: StoreSettings::default(),
             blobs_url: "file:".into(),
+            blobs: BlobSettings::default(),
             tenant: "local".into(),
             listen: "127.0.0.1:8420".into(),
             engine: EngineSettings::default(),
             sandbox: SandboxSettings::default(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),
+            log: LogSettings::default(),
+            metrics_listen: String::new(),
+            otel: OtelSettings::default(),
         }
+    }
+}
+
+/// How a store on a server is used.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoreSettings {
+    /// Connections of one process at most, beside one for renewals.
+    pub max_connections: u32,
+    /// A statement that runs longer is stopped.
+    pub statement_timeout: Duration,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        Self { max_connections: 10, statement_timeout: Duration::from_secs(30) }
+    }
+}
+
+/// How a blob store that is a server is reached.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlobSettings {
+    /// The server's address; empty means what the variables say, and otherwise the product's own.
+    pub endpoint: String,
+    /// The region; empty means what the variables say.
+    pub region: String,
+    /// For how long a request that failed is tried again.
+    pub retry_for: Duration,
+    /// What the environment says to every program that uses such a store.
+    pub variables: CloudVariables,
+}
+
+impl Default for BlobSettings {
+    fn default() -> Self {
+        Self {
+            endpoint: String::new(),
+            region: String::new(),
+            retry_for: Duration::from_secs(30),
+            variables: CloudVariables::default(),
+        }
+    }
+}
+
+/// What is logged, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LogSettings {
+    /// The least important that is logged.
+    pub level: LogLevel,
+    /// How a line looks.
+    pub format: LogFormat,
+}
+
+/// How important a log line is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LogLevel {
+    /// Needs a person.
+    Error,
+    /// Something did not go as it should, and docmill deals with it.
+    #[default]
+    Warn,
+    /// What goes on: a line for every attempt at a task.
+    Info,
+    /// How.
+    Debug,
+    /// Everything, also of the libraries inside.
+    Trace,
+}
+
+impl LogLevel {
+    /// Every level, the most important first.
+    pub const ALL: &'static [Self] = &[Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
+
+    /// As written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// Variables of the environment that are not docmill's own, such as `AWS_ACCESS_KEY_ID`. They hold secrets, so they
+/// are no settings: nothing prints their values, and no file can set them.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct CloudVariables(BTreeMap<String, String>);
+
+impl CloudVariables {
+    /// What their names begin with.
+    pub const PREFIX: &str = "AWS_";
+
+    /// Those of `variables` that belong here. An empty value counts as none.
+    pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let ours = |(name, value): &(String, String)| name.starts_with(Self::PREFIX) && !value.is_empty();
+        Self(variables.into_iter().filter(ours).collect())
+    }
+
+    /// The value of one.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
+impl fmt::Debug for CloudVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// How a log line looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl LogFormat {
+    /// Every format.
+    pub const ALL: &'static [Self] = &[Self::Text, Self::Json];
+
+    /// As written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// Where spans go.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OtelSettings {
+    /// A collector, as a URL; empty means nowhere.
+    pub endpoint: String,
+    /// The share of ingestions that are traced, from 0 to 1.
+    pub sample: f64,
+}
+
+impl Default for OtelSettings {
+    fn default() -> Self {
+        Self { endpoint: String::new(), sample: 1.0 }
     }
 }
 
@@ -147,5 +308,19 @@ impl Default for SandboxSettings {
             cpu_without_progress: Duration::from_mins(1),
             wall_without_progress: Duration::from_mins(2),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_never_print_their_values() {
+        let pairs = [("AWS_SECRET_ACCESS_KEY", "hush"), ("AWS_REGION", ""), ("HOME", "/nowhere")];
+        let variables = CloudVariables::of(pairs.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        assert_eq!(variables.get("AWS_SECRET_ACCESS_KEY"), Some("hush"));
+        assert_eq!((variables.get("AWS_REGION"), variables.get("HOME")), (None, None));
+        assert_eq!(format!("{variables:?}"), r#"{"AWS_SECRET_ACCESS_KEY"}"#);
     }
 }

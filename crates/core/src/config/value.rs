@@ -1,5 +1,6 @@
-//! Sizes and durations as people write them: `512MiB`, `30s`.
+//! Sizes, durations and addresses as people write them: `512MiB`, `30s`, `127.0.0.1:8420`.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use crate::limits::{GIB, KIB, MIB, TIB};
@@ -45,6 +46,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         .and_then(|(_, factor)| scale(number, *factor))
         .map(Duration::from_millis)
         .ok_or_else(|| format!("`{text}` is not a duration; write a number and ms, s, m, h or d"))
+}
+
+/// Reads `127.0.0.1:9464`, or `9464` for that port of this machine alone.
+pub fn parse_address(text: &str) -> Option<SocketAddr> {
+    let text = text.trim();
+    let port = text.parse::<u16>().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    port.or_else(|| text.parse().ok())
 }
 
 /// The shortest exact form of a size.
@@ -106,6 +114,15 @@ mod tests {
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
         assert!(parse_duration("30").unwrap_err().contains("`30s`"));
         assert!(parse_duration("soon").is_err());
+    }
+
+    #[test]
+    fn port_alone_is_one_of_this_machine() {
+        assert_eq!(parse_address("9464").map(|a| a.to_string()).as_deref(), Some("127.0.0.1:9464"));
+        assert_eq!(parse_address("0.0.0.0:9464").map(|a| a.to_string()).as_deref(), Some("0.0.0.0:9464"));
+        for wrong in ["", "localhost", "127.0.0.1", "99999", ":9464"] {
+            assert_eq!(parse_address(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

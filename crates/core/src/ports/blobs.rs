@@ -1,4 +1,4 @@
-//! Where bytes lie: local files, later object stores.
+//! Where bytes lie: local files or an object store.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -92,4 +92,8 @@ pub trait Blobs: Send + Sync {
 
     /// Room left where the blobs lie; `None` if the store has no such limit.
     async fn free_bytes(&self) -> Result<Option<u64>>;
+
+    /// Removes what uploads of processes that are gone have left behind, once it is so old that none of them can
+    /// still be under way. No listing shows it, so this is its only way out. Tells how many uploads there were.
+    async fn remove_leftovers(&self, now: Timestamp) -> Result<u64>;
 }

@@ -2,10 +2,14 @@
 
 pub mod blobs;
 pub mod reader;
+pub mod spans;
 pub mod store;
 pub mod text_index;
+pub mod transfer;
 
 pub use blobs::Blobs;
 pub use reader::Reader;
+pub use spans::Spans;
 pub use store::Store;
 pub use text_index::TextIndex;
+pub use transfer::Transfer;

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::answer::{
-    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+    CountAnswer, DeadLine, EventsAnswer, IngestionCounts, ListAnswer, ShowAnswer, StatusAnswer, TaskCounts,
+    WhyAnswer, WorkerLine,
 };
 use crate::artifact::Artifact;
-use crate::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
+use crate::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use crate::clock::Timestamp;
 use crate::document::DocumentState;
 use crate::dossier::Dossier;
@@ -365,6 +366,23 @@ pub struct Selected {
     pub busy: bool,
 }
 
+/// Counts over all tenants, for those who watch the machine and not the documents.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// How many there are.
+    pub documents: u64,
+    /// By status.
+    pub ingestions: IngestionCounts,
+    /// Tasks that have not ended well; a kind without any may be left out.
+    pub tasks: Vec<(TaskKind, TaskCounts)>,
+    /// By state; a state without any may be left out.
+    pub batches: Vec<(BatchState, u64)>,
+    /// Workers on the list.
+    pub workers: u64,
+    /// Events that were ever numbered, of all tenants together.
+    pub events: u64,
+}
+
 /// The store. Every method names the tenant it works for, or works for the engine as a whole.
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -488,6 +506,11 @@ pub trait Store: Send + Sync {
     async fn head(&self, tenant: TenantId, id: &str) -> Result<Option<DocumentHead>>;
     /// Documents to process again.
     async fn select(&self, tenant: TenantId, selection: &Selection) -> Result<Vec<Selected>>;
+    /// Counts over all tenants. Costs a look at every queued task, so it is not for every second.
+    async fn tally(&self) -> Result<Tally>;
+    /// How many tenants have a ledger that does not balance, in total or for one of their containers. Costs a look
+    /// at every ingestion.
+    async fn unbalanced(&self) -> Result<u64>;
     /// Both sides of the ledger, of one batch or of all.
     async fn ledger(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Ledger>;
     /// Every blob key that a row names, in order, page by page: keys after `after`.

@@ -49,7 +49,7 @@ pub struct TextQuery {
 pub struct TextHit {
     /// Which document.
     pub document_id: DocumentId,
-    /// BM25.
+    /// How well it answers, by BM25 or something close to it; never infinite, never less than zero.
     pub score: f32,
 }
 
@@ -62,15 +62,24 @@ pub struct TextHits {
     pub words: Vec<String>,
 }
 
-/// A full-text index that follows a change log.
+/// A full-text index that follows a change log. Several processes may share one.
 #[async_trait]
 pub trait TextIndex: Send + Sync {
     /// The sequence up to which the index holds everything, durably.
     async fn watermark(&self) -> Result<i64>;
 
-    /// Applies `changes` and moves the watermark to `upto` in one durable step: after a crash either all of
-    /// it is there or nothing. Idempotent.
-    async fn apply(&self, changes: Vec<IndexChange>, upto: i64) -> Result<()>;
+    /// Asks for the turn to bring the index up to date: the watermark, or nothing while another process is at it.
+    /// A turn ends with its `apply`, or after some seconds. It only saves several processes from doing the same
+    /// work; what keeps the index right is `from`.
+    async fn turn(&self) -> Result<Option<i64>> {
+        self.watermark().await.map(Some)
+    }
+
+    /// Applies `changes`, which are all between `from` and `upto`, and moves the watermark from the one to the other
+    /// in one durable step: after a crash either all of it is there or nothing. Answers `false` and does nothing if
+    /// the watermark is not, or no longer, at `from`: somebody was faster, and what was read for this call may be
+    /// older than what the index holds.
+    async fn apply(&self, changes: Vec<IndexChange>, from: i64, upto: i64) -> Result<bool>;
 
     /// Answers a query on the last applied state. A query that cannot be understood is `invalid_request`.
     async fn query(&self, query: TextQuery) -> Result<TextHits>;

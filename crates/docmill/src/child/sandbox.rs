@@ -24,7 +24,7 @@ const NOBODY: u32 = 65534;
 const MAX_OPEN_FILES: u64 = 64;
 
 /// Deeply nested input recurses; this is room for the nesting limits of every reader.
-const STACK_BYTES: u64 = 64 << 20;
+const STACK_BYTES: u64 = 16 << 20;
 
 /// Children give way to the server, which has leases to renew.
 const NICENESS: i32 = 5;

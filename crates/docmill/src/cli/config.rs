@@ -2,6 +2,7 @@
 
 use docmill_core::Result;
 use docmill_core::config::KEYS;
+use docmill_core::redact::redacted;
 use serde_json::{Map, json};
 
 use crate::context::{Context, Exit};
@@ -53,7 +54,11 @@ pub(super) fn reference() -> Result<Exit> {
 
 fn show(cx: &Context, origin: bool) -> Result<()> {
     let settings = &cx.settings;
-    let values = KEYS.iter().flat_map(|key| key.show(settings));
+    // Shown to whoever looks over the shoulder, and copied into reports.
+    let values = KEYS
+        .iter()
+        .flat_map(|key| key.show(settings))
+        .map(|(path, value)| (path, redacted(&value).into_owned()));
     if cx.terminal.json {
         let entries: Map<_, _> = values
             .map(|(path, value)| {

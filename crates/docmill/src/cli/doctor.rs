@@ -62,6 +62,9 @@ async fn examine(cx: &Context) -> Vec<DoctorCheck> {
         }
     };
     let owner = match &session {
+        Session::Owner(_) if !wire::is_embedded(&cx.settings) => {
+            "nobody: the store is on a server, for any number of processes".to_owned()
+        }
         Session::Owner(_) => "nobody; it is free".to_owned(),
         Session::Guest(_) => "a running docmill process, which answers".to_owned(),
     };

@@ -13,6 +13,7 @@ mod events;
 mod get;
 mod ingest;
 mod list;
+mod migrate;
 mod pause;
 mod prune;
 mod read;
@@ -111,6 +112,7 @@ enum Command {
     Backup(backup::Args),
     Bench(bench::Args),
     Restore(restore::Args),
+    Migrate(migrate::Args),
     Prune(prune::Args),
     Doctor(doctor::Args),
     Config(config::Args),
@@ -131,12 +133,6 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let environment = Environment::read();
-    log::start(
-        cli.global.verbose,
-        cli.global.quiet,
-        cli.global.json,
-        environment.text("DOCMILL_LOG").as_deref(),
-    );
     run(cli, &environment).unwrap_or_else(|error| report(&error)).into()
 }
 
@@ -156,6 +152,13 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         .with_hint("use `--data DIR`: a command talks to the process that owns the directory, if one runs"));
     }
     let config = load(&flags(&cli.global, &command), environment)?;
+    let asked = log::Asked {
+        verbose: cli.global.verbose,
+        quiet: cli.global.quiet,
+        json: cli.global.json,
+        filter: environment.text("DOCMILL_LOG"),
+    };
+    log::start(&asked, config.settings.log);
     let terminal = Terminal { json: cli.global.json, quiet: cli.global.quiet };
     for warning in &config.warnings {
         if !terminal.quiet {
@@ -220,6 +223,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Backup(args) => args.run(cx).await,
         Command::Bench(args) => args.run(cx).await,
         Command::Restore(args) => args.run(cx).await,
+        Command::Migrate(args) => args.run(cx).await,
         Command::Prune(args) => args.run(cx).await,
         Command::Doctor(args) => args.run(cx).await,
         Command::Config(args) => args.run(cx),

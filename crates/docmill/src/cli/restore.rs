@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use docmill_backends::store::{DATABASE, is_embedded, sqlite_file};
 use docmill_core::answer::{AuditAnswer, StatusAnswer};
 use docmill_core::call::Call;
 use docmill_core::{Error, Result};
@@ -16,7 +17,7 @@ use crate::ingest::walk::show;
 use crate::session::lock::{DirectoryLock, LOCK_FILE, Taken, in_use, make_directory};
 use crate::session::{Owner, Session};
 use crate::terminal::counted;
-use crate::wire::{BLOBS, DATABASE, blobs_url, database};
+use crate::wire::{BLOBS, blobs_url};
 
 /// How often the index is looked at while it is built.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -35,8 +36,10 @@ pub(super) struct Args {
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         let data = cx.settings.data.clone();
-        if database(&cx.settings) != data.join(DATABASE) || blobs_url(&cx.settings) != format!("file:{BLOBS}")
-        {
+        let is_plain = is_embedded(&cx.settings.store_url)
+            && sqlite_file(&cx.settings.store_url, &data) == data.join(DATABASE)
+            && blobs_url(&cx.settings) == format!("file:{BLOBS}");
+        if !is_plain {
             return Err(Error::invalid_config("restore fills an embedded data directory only")
                 .with_hint("leave `store.url` and `blobs.url` out of the configuration"));
         }
@@ -48,7 +51,7 @@ impl Args {
         let from = self.from.clone();
         let copied = tokio::task::spawn_blocking(move || copy_all(&from, &data));
         let blobs = copied.await.map_err(|e| Error::bug("copying was cut short").with_source(e))??;
-        let owner = Owner::start(lock, &cx.settings, &cx.clock).await?;
+        let owner = Owner::embedded(lock, &cx.settings, &cx.clock).await?;
         let session = Session::Owner(Box::new(owner));
         let checked = check(&session).await;
         let closed = session.close(Duration::ZERO).await;

@@ -11,6 +11,7 @@ use docmill_server::web::Web;
 use tokio::net::TcpListener;
 
 use crate::context::{Context, Exit};
+use crate::scraped::Scraped;
 use crate::session::Session;
 use crate::signals::Signals;
 
@@ -49,6 +50,8 @@ impl Args {
                     .with_hint("is another server there? `--listen` chooses another address")
             })?;
             let bound = listener.local_addr().unwrap_or(address);
+            let scraped = Scraped::start(&cx.settings, owner.service()).await?;
+            let metrics = scraped.as_ref().map(|scraped| scraped.address.to_string());
             owner.start_engine(EngineOptions::new(&cx.settings.engine))?;
             let web = Web {
                 service: Arc::clone(owner.service()),
@@ -56,22 +59,31 @@ impl Args {
                 ids: Arc::new(SystemIds),
             };
             if cx.terminal.json {
-                cx.terminal
-                    .object(&serde_json::json!({ "listen": bound.to_string(), "pid": std::process::id() }))?;
+                let listen = bound.to_string();
+                let said =
+                    serde_json::json!({ "listen": listen, "metrics": metrics, "pid": std::process::id() });
+                cx.terminal.object(&said)?;
             } else {
                 cx.terminal.line(&format!("docmill serves http://{bound} (Ctrl-C ends)"))?;
+                if let Some(metrics) = metrics {
+                    cx.terminal.note(&format!("metrics are also at http://{metrics}/metrics"));
+                }
             }
             let first = signals.clone();
-            web.serve(listener, async move { first.first().await }).await
+            web.serve(listener, async move { first.first().await }).await?;
+            Ok(scraped)
         };
-        let served = served.await;
+        let served: Result<Option<Scraped>> = served.await;
         if signals.asked() {
             let grace = cx.settings.engine.shutdown_grace.as_secs();
             cx.terminal.note(&format!("ending: running work has {grace} s; again ends at once"));
         }
         let grace = if served.is_ok() { cx.settings.engine.shutdown_grace } else { Duration::ZERO };
         let closed = owner.close(grace, signals.second()).await;
-        served?;
+        // Until here, so that the end of the work can be watched.
+        if let Some(scraped) = served? {
+            scraped.end();
+        }
         closed?;
         Ok(Exit::Ok)
     }

@@ -4,6 +4,7 @@ use docmill_core::Result;
 use docmill_pipeline::EngineOptions;
 
 use crate::context::{Context, Exit};
+use crate::scraped::Scraped;
 use crate::session::Session;
 use crate::signals::Signals;
 
@@ -19,6 +20,9 @@ pub(super) struct Args {
     /// End when nothing is left to do
     #[arg(long)]
     exit_when_idle: bool,
+    /// Show metrics on this address, or on this port of this machine alone
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<String>,
 }
 
 impl Args {
@@ -30,6 +34,9 @@ impl Args {
         if let Some(slots) = self.slots {
             settings.push(("engine.slots", "--slots", slots.to_string()));
         }
+        if let Some(address) = &self.metrics {
+            settings.push(("metrics.listen", "--metrics", address.clone()));
+        }
         settings
     }
 
@@ -40,6 +47,10 @@ impl Args {
         options.exit_when_idle = self.exit_when_idle;
         options.tenant = cx.tenant_given.then(|| owner.tenant());
         let worked = async {
+            let scraped = Scraped::start(&cx.settings, owner.service()).await?;
+            if let Some(scraped) = &scraped {
+                tell(cx, scraped)?;
+            }
             owner.start_engine(options)?;
             tokio::select! {
                 () = owner.engine_ended() => {}
@@ -48,12 +59,26 @@ impl Args {
                     cx.terminal.note(&format!("ending: running work has {grace} s; again ends at once"));
                 }
             }
-            Ok(Exit::Ok)
+            Ok(scraped)
         };
-        let worked: Result<Exit> = worked.await;
+        let worked: Result<Option<Scraped>> = worked.await;
         let closed = owner.close(cx.settings.engine.shutdown_grace, signals.second()).await;
-        let exit = worked?;
+        // Until here, so that the end of the work can be watched.
+        if let Some(scraped) = worked? {
+            scraped.end();
+        }
         closed?;
-        Ok(exit)
+        Ok(Exit::Ok)
     }
+}
+
+fn tell(cx: &Context, scraped: &Scraped) -> Result<()> {
+    let address = scraped.address;
+    if cx.terminal.json {
+        return cx
+            .terminal
+            .object(&serde_json::json!({ "metrics": address.to_string(), "pid": std::process::id() }));
+    }
+    cx.terminal.note(&format!("metrics are at http://{address}/metrics"));
+    Ok(())
 }

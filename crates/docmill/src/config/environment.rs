@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use docmill_core::config::{KEYS, Key, Options, Raw, WrittenAt, nearest};
+use docmill_core::config::{CloudVariables, KEYS, Key, Options, Raw, WrittenAt, nearest};
 use docmill_core::{Error, Result};
+
+use crate::spans;
 
 /// Variables that are not settings: they say where to look, or how to log.
 const OTHERS: &[&str] = &["DOCMILL_CONFIG", "DOCMILL_LOG", "DOCMILL_CRASH_AT", "DOCMILL_SERVER"];
@@ -59,6 +61,14 @@ impl Environment {
         own.or_else(|| self.get("HOME").map(|home| PathBuf::from(home).join(below_home)))
     }
 
+    /// What it says to every program that uses a blob server.
+    pub(crate) fn cloud(&self) -> CloudVariables {
+        let text = |(name, value): (&OsString, &OsString)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        };
+        CloudVariables::of(self.0.iter().filter_map(text))
+    }
+
     /// What `DOCMILL_…` says, and a warning for each variable that says nothing.
     pub(crate) fn options(&self) -> (Options, Vec<String>) {
         let mut options = Options::default();
@@ -77,6 +87,48 @@ impl Environment {
             }
         }
         (options, warnings)
+    }
+}
+
+impl Environment {
+    /// Variables that other programs understand too. They are the weakest of all: whoever set them may not have
+    /// thought of docmill.
+    pub(crate) fn of_all_programs(&self) -> Options {
+        let mut options = Options::default();
+        // Many programs have one, and not every database is one that docmill can use.
+        if let Some(url) = self.text("DATABASE_URL").filter(|url| url.starts_with("postgres")) {
+            options.write("store.url", Raw::Text(url), WrittenAt::Variable("DATABASE_URL".into()));
+        }
+        self.opentelemetry(&mut options);
+        options
+    }
+
+    /// What the variables of OpenTelemetry say about spans, as far as this build can deliver any: they are often set
+    /// for all programs of a machine. The SDK itself reads those that name the service and add headers.
+    fn opentelemetry(&self, options: &mut Options) {
+        let is = |name: &str, value: &str| self.text(name).is_some_and(|v| v.eq_ignore_ascii_case(value));
+        if !spans::IN_THIS_BUILD || is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
+            return;
+        }
+        let mut take = |path: &str, name: &str, value: String| {
+            options.write(path, Raw::Text(value), WrittenAt::Variable(name.to_owned()));
+        };
+        // The one about traces alone is the stronger one. Not every collector is one that docmill can reach.
+        for name in ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] {
+            if let Some(value) = self.text(name).filter(|value| value.starts_with("http://")) {
+                take("otel.endpoint", name, value);
+            }
+        }
+        let sampler = self.text("OTEL_TRACES_SAMPLER").unwrap_or_default();
+        match sampler.trim_start_matches("parentbased_") {
+            "always_off" => take("otel.sample", "OTEL_TRACES_SAMPLER", "0".into()),
+            "traceidratio" => {
+                if let Some(value) = self.text("OTEL_TRACES_SAMPLER_ARG") {
+                    take("otel.sample", "OTEL_TRACES_SAMPLER_ARG", value);
+                }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use docmill_core::{Error, Result};
 
 pub(crate) use environment::Environment;
 
+use crate::spans;
+
 /// The name of the file, wherever it lies.
 const FILE_NAME: &str = "docmill.toml";
 
@@ -38,7 +40,7 @@ pub(crate) struct Config {
 /// The schemes of this build.
 fn schemes() -> (Vec<&'static str>, Vec<&'static str>) {
     let blobs = docmill_backends::blobs::FACTORIES.iter().map(|factory| factory.scheme).collect();
-    (vec!["sqlite"], blobs)
+    (docmill_backends::store::SCHEMES.to_vec(), blobs)
 }
 
 /// Loads everything; the error lists every problem.
@@ -66,7 +68,9 @@ pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Config> {
         });
     }
 
-    let options = from_file.combine(from_environment).combine(from_flags(flags));
+    let options =
+        environment.of_all_programs().combine(from_file).combine(from_environment).combine(from_flags(flags));
+    problems.extend(not_in_this_build(&options));
     let (store, blobs) = schemes();
     let resolved = resolve(&options, Settings::new(data.clone()), Schemes { store: &store, blobs: &blobs });
     let mut settings = match resolved {
@@ -82,6 +86,7 @@ pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Config> {
         (Some(_), _) | (None, None) => data,
         (None, Some(file)) => absolute(&file.parent().unwrap_or(Path::new(".")).join(&settings.data))?,
     };
+    settings.blobs.variables = environment.cloud();
     Ok(Config { settings, options, file: path, warnings })
 }
 
@@ -115,6 +120,17 @@ fn find_file(flags: &Flags, environment: &Environment, data: &Path) -> Result<Op
         }
     }
     Ok(None)
+}
+
+/// Settings that ask for something that this build lacks.
+fn not_in_this_build(options: &Options) -> Option<ConfigProblem> {
+    let written = options.get("otel.endpoint").filter(|written| written.value != Raw::Text(String::new()))?;
+    let (message, hint) = spans::NOT_IN_THIS_BUILD;
+    (!spans::IN_THIS_BUILD).then(|| ConfigProblem {
+        at: written.at.clone(),
+        message: message.into(),
+        hint: Some(hint.into()),
+    })
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -1,6 +1,8 @@
-//! How a command reaches the store. The first process in a data directory becomes its owner; the others are
-//! guests, and hand their requests to the owner through its socket. A command does not notice which it is.
+//! How a command reaches the store. The first process in an embedded data directory becomes its owner; the others are
+//! guests, and hand their requests to the owner through its socket. A store on a server is opened by every process
+//! for itself. A command does not notice which it is.
 
+mod door;
 mod guest;
 pub(crate) mod lock;
 mod owner;
@@ -22,6 +24,8 @@ use serde_json::Value;
 pub(crate) use guest::Guest;
 pub(crate) use owner::Owner;
 
+use crate::wire;
+
 use self::lock::{DirectoryLock, Taken, in_use, make_directory};
 
 /// How long an owner may take from its lock to its socket.
@@ -40,14 +44,14 @@ pub(crate) enum Original {
 
 /// A way to the store.
 pub(crate) enum Session {
-    /// This process owns the data directory.
+    /// This process has the store open.
     Owner(Box<Owner>),
-    /// Another one does.
+    /// Another one has.
     Guest(Box<Guest>),
 }
 
 impl Session {
-    /// Becomes owner or guest of the data directory, which is made if there is none.
+    /// Opens the store, or becomes a guest of whoever has it. The data directory is made if there is none.
     pub(crate) async fn open(
         settings: &Arc<Settings>,
         clock: &Arc<dyn Clock>,
@@ -55,11 +59,14 @@ impl Session {
     ) -> Result<Self> {
         let data = &settings.data;
         make_directory(data)?;
+        if !wire::is_embedded(settings) {
+            return Ok(Self::Owner(Box::new(Owner::shared(settings, clock).await?)));
+        }
         let began = clock.monotonic();
         loop {
             let holder = match DirectoryLock::try_take(data, command)? {
                 Taken::Mine(lock) => {
-                    return Ok(Self::Owner(Box::new(Owner::start(lock, settings, clock).await?)));
+                    return Ok(Self::Owner(Box::new(Owner::embedded(lock, settings, clock).await?)));
                 }
                 Taken::Held(holder) => holder,
             };
@@ -80,15 +87,18 @@ impl Session {
         }
     }
 
-    /// Becomes the owner, or refuses.
+    /// Opens the store, or refuses if only one process may and another has it.
     pub(crate) async fn own(
         settings: &Arc<Settings>,
         clock: &Arc<dyn Clock>,
         command: &str,
     ) -> Result<Owner> {
         make_directory(&settings.data)?;
+        if !wire::is_embedded(settings) {
+            return Owner::shared(settings, clock).await;
+        }
         match DirectoryLock::try_take(&settings.data, command)? {
-            Taken::Mine(lock) => Owner::start(lock, settings, clock).await,
+            Taken::Mine(lock) => Owner::embedded(lock, settings, clock).await,
             Taken::Held(holder) => Err(in_use(&settings.data, &holder, command)),
         }
     }

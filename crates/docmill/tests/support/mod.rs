@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 pub(crate) mod aftermath;
+pub(crate) mod http;
 pub(crate) mod tasks;
 
 use std::ffi::OsStr;

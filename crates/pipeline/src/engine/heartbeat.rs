@@ -46,7 +46,7 @@ pub(super) async fn watch(engine: Arc<Engine>) {
 
 /// One renewal of everything; false if it has to be tried again soon.
 async fn renew(engine: &Engine) -> bool {
-    let store = &engine.inner.deps.store;
+    let (store, meter) = (&engine.inner.deps.store, &engine.inner.deps.metrics.engine);
     let lease = engine.settings().lease;
     let seats = engine.seats.all();
     let held: Vec<_> = seats.iter().map(|seat| (seat.task_id, seat.epoch)).collect();
@@ -61,9 +61,12 @@ async fn renew(engine: &Engine) -> bool {
         Ok(lost) => lost,
         Err(error) => {
             tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot renew leases");
+            meter.renewals.note(false);
             return false;
         }
     };
+    meter.renewals.note(true);
+    meter.leases_lost.inc_by(lost.len() as u64);
     crash::point("engine.after_renew");
     for seat in &seats {
         if lost.contains(&seat.task_id) {

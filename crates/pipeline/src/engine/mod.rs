@@ -3,9 +3,10 @@
 //! `worker` is the main loop; `run` takes one leased task to its report and on to the next; `desk` takes reports to
 //! the store and brings new work back; `heartbeat` keeps
 //! leases alive and stops work that lost its own; `sweeper` brings back what dead workers left; `shutdown`
-//! hands everything back in order. No retry is decided here: `docmill_core::disposition` does that, and `plan`
+//! hands everything back in order; `attempt` tells of each attempt that has ended. No retry is decided here: `docmill_core::disposition` does that, and `plan`
 //! says what follows.
 
+mod attempt;
 mod capacity;
 mod desk;
 mod heartbeat;
@@ -24,7 +25,7 @@ use std::time::Duration;
 use docmill_core::config::EngineSettings;
 use docmill_core::id::{Epoch, TaskId, TenantId, WorkerId};
 use docmill_core::ports::store::ClaimSpec;
-use docmill_core::task::TaskKind;
+use docmill_core::task::{TaskKind, UNITS_PER_SLOT};
 use docmill_core::{Error, Result};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -129,6 +130,11 @@ impl Engine {
 
     pub(crate) fn now(&self) -> Duration {
         self.inner.deps.clock.monotonic()
+    }
+
+    /// Its capacity, for those who count.
+    fn units(&self) -> i64 {
+        i64::from(self.options.slots.max(1)) * i64::from(UNITS_PER_SLOT)
     }
 
     pub(crate) fn is_draining(&self) -> bool {
@@ -254,6 +260,7 @@ pub(crate) fn start(inner: Arc<Inner>, options: EngineOptions) -> Result<EngineH
         phase: watch::channel(Phase::Working).0,
         to_release: Mutex::new(Vec::new()),
     });
+    engine.inner.deps.metrics.engine.units.inc_by(engine.units());
     tokio::spawn(worker::work(Arc::clone(&engine), at_the_desk));
     Ok(EngineHandle { engine })
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use docmill_core::disposition::{Disposition, decide};
 use docmill_core::error::{ErrorKind, ErrorNote};
 use docmill_core::ingestion::IngestionEnd;
+use docmill_core::metrics::AttemptOutcome;
 use docmill_core::ports::store::{Commit, Committed, Done, Outcome};
 use docmill_core::task::{Attempts, Lease, Size, units};
 use docmill_core::{Error, Result, crash};
@@ -14,6 +15,7 @@ use futures::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::Engine;
+use super::attempt::{self, Ended};
 use super::desk::{self, Answer};
 use super::seat::{Seat, Stop};
 use crate::plan;
@@ -25,8 +27,8 @@ const COMMIT_PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// What to do about a task that has stopped running.
 enum Verdict {
-    /// Tell the store.
-    Report(Outcome),
+    /// Tell the store; and the log, if something went wrong, in these words.
+    Report(Outcome, Option<String>),
     /// Say nothing: somebody else owns it.
     Abandon,
     /// Give it back untouched.
@@ -45,6 +47,11 @@ impl Seated {
         let now = engine.now();
         let seat = Arc::new(Seat::new(lease.task_id, lease.epoch, now, lease_ends));
         engine.capacity.take(&lease.kind, lease.units, now);
+        let meter = &engine.inner.deps.metrics.engine;
+        meter.units_busy.inc_by(i64::from(lease.units));
+        if let Some(waited) = lease.waited {
+            meter.kind(&lease.kind).waited(waited);
+        }
         engine.seats.take(Arc::clone(&seat));
         Self { lease, seat }
     }
@@ -56,6 +63,8 @@ pub(super) async fn run(engine: Arc<Engine>, first: Seated) {
     while let Some(Seated { lease, seat }) = next.take() {
         let mut held = Held { engine: &engine, lease: &lease, seat: &seat, refilled: false };
         if !seat.begin() {
+            let unbegun = Ended::unreported(AttemptOutcome::Released, Duration::ZERO);
+            attempt::tell(&engine, &lease, &unbegun);
             return;
         }
         let span = tracing::debug_span!(
@@ -64,7 +73,7 @@ pub(super) async fn run(engine: Arc<Engine>, first: Seated) {
             ingestion_id = %lease.subject.ingestion_id,
             task_id = lease.task_id.0,
             kind = %lease.kind,
-            attempt = lease.attempts.total,
+            attempt = lease.attempts.total + 1,
         );
         next = one(&mut held).instrument(span).await;
         if next.is_some() {
@@ -85,6 +94,7 @@ struct Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.engine.seats.leave(self.seat);
+        self.engine.inner.deps.metrics.engine.units_busy.dec_by(i64::from(self.lease.units));
         let ample = self.engine.capacity.give_back(&self.lease.kind, self.lease.units);
         if self.refilled {
             return;
@@ -107,20 +117,17 @@ async fn one(held: &mut Held<'_>) -> Option<Seated> {
         why = seat.told_to_stop() => stopped(engine, lease, why),
     };
     crash::point("engine.after_run");
-    match verdict {
-        Verdict::Report(outcome) => {
-            let duration = engine.now().saturating_sub(started);
-            commit(held, outcome, duration).await
-        }
-        Verdict::Abandon => {
-            tracing::debug!(task_id = lease.task_id.0, "task was left to its new owner");
-            None
-        }
+    let duration = engine.now().saturating_sub(started);
+    let unreported = match verdict {
+        Verdict::Report(outcome, words) => return commit(held, outcome, words, duration).await,
+        Verdict::Abandon => AttemptOutcome::Abandoned,
         Verdict::HandBack => {
             hand_back(engine, lease).await;
-            None
+            AttemptOutcome::Released
         }
-    }
+    };
+    attempt::tell(engine, lease, &Ended::unreported(unreported, duration));
+    None
 }
 
 /// Together with the rest if the engine ends, at once if only the reader did.
@@ -170,39 +177,38 @@ fn stopped(engine: &Engine, lease: &Lease, why: Stop) -> Verdict {
 /// What the decision table says about a result.
 fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
     let error = match result {
-        Ok(done) => return Verdict::Report(Outcome::Done(Box::new(done))),
+        Ok(done) => return Verdict::Report(Outcome::Done(Box::new(done)), None),
         Err(error) => error,
     };
     let deps = &engine.inner.deps;
     let now = deps.clock.now();
     let note = ErrorNote::from(&error);
-    let disposition = decide(error.kind(), lease.attempts, lease.size, now.since(lease.queued_at));
-    log(lease, &error, disposition);
-    match disposition {
-        Disposition::Skip => end_with(Some(IngestionEnd::skipped(note))),
-        Disposition::Degrade => end_with(plan::degrade(&lease.kind, &note)),
+    let words = Some(error.for_log());
+    match decide(error.kind(), lease.attempts, lease.size, now.since(lease.queued_at)) {
+        Disposition::Skip => Verdict::Report(end_with(Some(IngestionEnd::skipped(note))), words),
+        Disposition::Degrade => Verdict::Report(end_with(plan::degrade(&lease.kind, &note)), words),
         Disposition::Retry { after, charged } => {
             let after = after.max(error.retry_after().unwrap_or_default());
             // Spread over as long again, so that what failed together does not come back together.
             let after = after.mul_f64(1.0 + deps.entropy.fraction());
             let run_at = now.plus(after);
             let (size, units) = (lease.size, lease.units);
-            Verdict::Report(Outcome::Retry { error: note, run_at, size, units, charged })
+            Verdict::Report(Outcome::Retry { error: note, run_at, size, units, charged }, words)
         }
         Disposition::Escalate => {
             let bytes = lease.subject.document.as_ref().map_or(0, |document| document.bytes);
             let size = Size::Large;
             let units = units(size, bytes, engine.settings().slots_large);
-            Verdict::Report(Outcome::Retry { error: note, run_at: now, size, units, charged: true })
+            Verdict::Report(Outcome::Retry { error: note, run_at: now, size, units, charged: true }, words)
         }
-        Disposition::Fail => Verdict::Report(dead(lease, note)),
+        Disposition::Fail => Verdict::Report(dead(lease, note), words),
         Disposition::Abandon => Verdict::Abandon,
         Disposition::Release => Verdict::HandBack,
     }
 }
 
-fn end_with(end: Option<IngestionEnd>) -> Verdict {
-    Verdict::Report(Outcome::Done(Box::new(Done { end, ..Done::default() })))
+fn end_with(end: Option<IngestionEnd>) -> Outcome {
+    Outcome::Done(Box::new(Done { end, ..Done::default() }))
 }
 
 fn dead(lease: &Lease, error: ErrorNote) -> Outcome {
@@ -213,28 +219,14 @@ fn dead(lease: &Lease, error: ErrorNote) -> Outcome {
     Outcome::Dead { error, charged, end }
 }
 
-fn log(lease: &Lease, error: &Error, disposition: Disposition) {
-    let (kind, error_kind, chain) = (&lease.kind, error.kind(), error.chain());
-    let (ingestion_id, task_id) = (lease.subject.ingestion_id, lease.task_id.0);
-    match disposition {
-        Disposition::Fail if error_kind == ErrorKind::Bug => {
-            tracing::error!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task met a bug");
-        }
-        Disposition::Fail => {
-            tracing::warn!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task failed");
-        }
-        Disposition::Retry { .. } | Disposition::Escalate => {
-            tracing::warn!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task will be retried");
-        }
-        Disposition::Skip | Disposition::Degrade | Disposition::Abandon | Disposition::Release => {
-            tracing::debug!(%kind, %ingestion_id, task_id, %error_kind, error = chain, "task ended early");
-        }
-    }
-}
-
 /// Commits, again and again while the store cannot be reached and the lease holds: the work is done, and the
 /// same report sent twice does no harm.
-async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Option<Seated> {
+async fn commit(
+    held: &mut Held<'_>,
+    outcome: Outcome,
+    mut words: Option<String>,
+    duration: Duration,
+) -> Option<Seated> {
     let Held { engine, lease, seat, .. } = *held;
     let (task_id, epoch) = (lease.task_id, lease.epoch);
     let continue_for = continue_for(engine, lease, &outcome);
@@ -246,28 +238,33 @@ async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Op
         let error = match desk::report(engine, lease, Arc::clone(&commit)).await {
             Ok(Answer { committed: Committed::Accepted { next }, claimed, refilled }) => {
                 crash::point("engine.after_commit");
+                attempt::tell(engine, lease, &Ended::reported(&commit.outcome, duration, words));
                 // What follows may need less room than this did.
                 held.refilled = refilled && next.is_none();
                 let lease_ends = asked_at + engine.settings().lease;
                 return next.map(|next| Seated::new(engine, next, lease_ends)).or(claimed);
             }
             Ok(Answer { committed: Committed::Stale, claimed, refilled }) => {
-                tracing::debug!(task_id = lease.task_id.0, "result came too late and was dropped");
+                // The result came too late.
+                attempt::tell(engine, lease, &Ended::unreported(AttemptOutcome::Abandoned, duration));
                 held.refilled = refilled;
                 return claimed;
             }
             Err(error) => error,
         };
-        let (error_kind, chain) = (error.kind(), error.chain());
-        tracing::warn!(task_id = lease.task_id.0, %error_kind, error = chain, "cannot commit a result");
+        let (error_kind, said) = (error.kind(), error.for_log());
+        tracing::warn!(task_id = lease.task_id.0, %error_kind, error = said, "cannot commit a result");
         match error_kind {
             ErrorKind::Unavailable | ErrorKind::DiskFull | ErrorKind::RateLimited => {
                 tokio::select! {
                     () = tokio::time::sleep(pause) => pause = (pause * 2).min(COMMIT_PAUSE_MAX),
                     why = seat.told_to_stop() => {
+                        let mut ended = AttemptOutcome::Abandoned;
                         if why == Stop::ShuttingDown {
                             engine.release_later(lease.task_id, lease.epoch);
+                            ended = AttemptOutcome::Released;
                         }
+                        attempt::tell(engine, lease, &Ended::unreported(ended, duration));
                         return None;
                     }
                 }
@@ -276,10 +273,14 @@ async fn commit(held: &mut Held<'_>, outcome: Outcome, duration: Duration) -> Op
             _ if !matches!(commit.outcome, Outcome::Dead { .. }) => {
                 let note = ErrorNote { kind: ErrorKind::Bug, ..ErrorNote::from(&error) };
                 let outcome = dead(lease, note);
+                words = Some(said);
                 commit = Arc::new(Commit { task_id, epoch, duration, continue_for: None, outcome });
             }
             // The lease will run out, and the losses of the task are bounded.
-            _ => return None,
+            _ => {
+                attempt::tell(engine, lease, &Ended::unreported(AttemptOutcome::Abandoned, duration));
+                return None;
+            }
         }
     }
 }

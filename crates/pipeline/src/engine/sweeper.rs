@@ -12,6 +12,7 @@ use docmill_core::task::{Lease, MAX_LOST};
 use docmill_core::{Error, Result, crash};
 
 use super::Engine;
+use super::attempt::{self, Ended};
 use super::liveness::{DeadWorker, find_dead};
 use crate::blocking::blocking;
 use crate::plan;
@@ -35,10 +36,15 @@ pub(super) async fn sweep(engine: Arc<Engine>) {
         }
         if now >= trusted_from {
             let due = last_sweep.is_none_or(|at| now.saturating_sub(at) >= engine.settings().sweep_every);
+            let meter = &engine.inner.deps.metrics.engine.sweeps;
             match once(&engine, due).await {
-                Ok(true) => last_sweep = Some(now),
+                Ok(true) => {
+                    last_sweep = Some(now);
+                    meter.note(true);
+                }
                 Ok(false) => {}
                 Err(error) => {
+                    meter.note(false);
                     tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot sweep");
                 }
             }
@@ -59,6 +65,7 @@ async fn once(engine: &Engine, due: bool) -> Result<bool> {
     crash::point("sweep.before");
     let swept = store.sweep(&ids).await?;
     crash::point("sweep.after");
+    engine.inner.deps.metrics.engine.reclaimed.inc_by(swept.requeued);
     if swept.requeued > 0 || !ids.is_empty() {
         tracing::info!(requeued = swept.requeued, dead_workers = ids.len(), "lost work is back in the queue");
     }
@@ -78,22 +85,18 @@ async fn bury(engine: &Engine, lease: &Lease) -> Result<()> {
     let error = Error::worker_lost(format!("the worker vanished {MAX_LOST} times with this task"))
         .with_hint("look at the system's log for what killed it, then replay the dead letter");
     let note = ErrorNote::from(&error);
-    tracing::warn!(
-        kind = %lease.kind, ingestion_id = %lease.subject.ingestion_id, task_id = lease.task_id.0,
-        "task was lost too often and is given up"
-    );
-    if let Some(end) = plan::recover(&lease.kind, &note) {
-        return store.bury(lease.task_id, lease.epoch, note, end).await;
+    let end = plan::recover(&lease.kind, &note);
+    let outcome = Outcome::Dead { error: note.clone(), charged: false, end: end.clone() };
+    if let Some(end) = end {
+        store.bury(lease.task_id, lease.epoch, note, end).await?;
+    } else {
+        // One part of several: the ingestion goes on without it.
+        let (task_id, epoch, outcome) = (lease.task_id, lease.epoch, outcome.clone());
+        let commit = Commit { task_id, epoch, duration: Duration::ZERO, outcome, continue_for: None };
+        store.commit(commit).await?;
     }
-    // One part of several: the ingestion goes on without it.
-    let commit = Commit {
-        task_id: lease.task_id,
-        epoch: lease.epoch,
-        duration: Duration::ZERO,
-        outcome: Outcome::Dead { error: note, charged: false, end: None },
-        continue_for: None,
-    };
-    store.commit(commit).await.map(drop)
+    attempt::tell(engine, lease, &Ended::reported(&outcome, Duration::ZERO, Some(error.for_log())));
+    Ok(())
 }
 
 /// Both clocks at the last look.

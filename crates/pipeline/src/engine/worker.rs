@@ -72,6 +72,7 @@ struct Ends<'a>(&'a Engine);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
+        self.0.inner.deps.metrics.engine.units.dec_by(self.0.units());
         self.0.phase.send_replace(Phase::Ended);
     }
 }

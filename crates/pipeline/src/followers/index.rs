@@ -1,6 +1,9 @@
 //! Keeps the text index up to date. The position is stored inside the index, in the same step as the documents:
 //! after a crash the follower repeats at most one batch, and repeating it changes nothing.
 //!
+//! Several processes may share an index. They take turns, so that each change is loaded once; one that is outrun all
+//! the same (its turn has ended before it did) drops its batch and looks again. None of that is an error.
+//!
 //! A document whose text cannot be read is indexed without it. Nothing a document holds can stop the follower.
 
 use std::sync::Arc;
@@ -27,11 +30,23 @@ const MAX_TEXT_BYTES: usize = 64 << 20;
 const LULL: Duration = Duration::from_millis(25);
 /// Without a wake-up the change log is looked at this often (another process may write to it).
 const POLL: Duration = Duration::from_secs(1);
+/// While another process brings the index up to date, it is looked at this often.
+const LOOK: Duration = Duration::from_millis(100);
 /// After an error; doubles up to [`PAUSE_MAX`].
 const PAUSE: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// Transcripts that are loaded at once.
 const SIDE_BY_SIDE: usize = 8;
+
+/// What a step came to.
+enum Step {
+    /// There was nothing to do.
+    Idle,
+    /// A batch was applied.
+    Applied,
+    /// Another process is at it, or was faster.
+    Elsewhere,
+}
 
 /// Follows until it is dropped.
 pub(crate) async fn follow(inner: Arc<Inner>) {
@@ -42,11 +57,16 @@ pub(crate) async fn follow(inner: Arc<Inner>) {
     loop {
         changed.borrow_and_update();
         match step(&inner, &mut changed).await {
-            Ok(applied) => {
+            Ok(step) => {
                 inner.set_follower_error(None);
                 pause = PAUSE;
-                if applied == 0 {
-                    wake(&mut changed, POLL).await;
+                match step {
+                    Step::Applied => {}
+                    Step::Idle => {
+                        wake(&mut changed, POLL).await;
+                    }
+                    // Not by changes, of which the other process makes many.
+                    Step::Elsewhere => tokio::time::sleep(LOOK).await,
                 }
             }
             Err(error) => {
@@ -59,7 +79,7 @@ pub(crate) async fn follow(inner: Arc<Inner>) {
     }
 }
 
-/// Returns when the index holds everything there is.
+/// Returns when the index holds everything there is, whoever put it there.
 pub(crate) async fn caught_up(inner: &Inner) {
     let mut indexed = inner.indexed.subscribe();
     loop {
@@ -80,19 +100,26 @@ pub(crate) async fn caught_up(inner: &Inner) {
     }
 }
 
-/// Gathers one batch and applies it. Answers how many changes that were.
-async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<usize> {
+/// Gathers one batch and applies it.
+async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step> {
     let deps = &inner.deps;
-    let mut upto = deps.index.watermark().await?;
+    let from = deps.index.watermark().await?;
+    inner.note_indexed(from);
+    crash::point("index.before_read");
+    if deps.store.changes(from, 1).await?.is_empty() {
+        return Ok(Step::Idle);
+    }
+    if deps.index.turn().await? != Some(from) {
+        return Ok(Step::Elsewhere);
+    }
     let began = Instant::now();
-    let (mut batch, mut text_bytes) = (Vec::new(), 0);
+    let (mut batch, mut text_bytes, mut upto) = (Vec::new(), 0, from);
     loop {
-        crash::point("index.before_read");
         let new = deps.store.changes(upto, MAX_DOCUMENTS - batch.len()).await?;
         if let Some(last) = new.last() {
             upto = last.seq;
         } else if batch.is_empty() {
-            return Ok(0);
+            return Ok(Step::Idle);
         }
         let mut loading = futures::stream::iter(new).map(|change| load(inner, change)).buffered(SIDE_BY_SIDE);
         while let Some(change) = loading.next().await {
@@ -109,12 +136,14 @@ async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<usize
             break;
         }
     }
-    let applied = batch.len();
     crash::point("index.before_apply");
-    deps.index.apply(batch, upto).await?;
+    if !deps.index.apply(batch, from, upto).await? {
+        tracing::debug!(from, upto, "another process was faster to update the text index");
+        return Ok(Step::Elsewhere);
+    }
     crash::point("index.after_apply");
-    inner.indexed.send_replace(upto);
-    Ok(applied)
+    inner.note_indexed(upto);
+    Ok(Step::Applied)
 }
 
 /// A change as the index wants it. Only a blob store that cannot be reached is an error: the batch waits then.
@@ -130,7 +159,7 @@ async fn load(inner: &Inner, change: ChangedDocument) -> Result<IndexChange> {
             Err(error) if error.kind() == ErrorKind::Unavailable => return Err(error),
             Err(error) => {
                 tracing::error!(
-                    document_id = %change.document_id, %key, error = %error.chain(),
+                    document_id = %change.document_id, %key, error = %error.for_log(),
                     "document is indexed without its text"
                 );
                 String::new()

@@ -1,6 +1,7 @@
-//! Cleaning up, checking and copying, beside the work.
+//! Cleaning up, checking and copying, beside the work; moving, while nobody works.
 
 pub(crate) mod backup;
+pub mod migrate;
 pub(crate) mod prune;
 pub(crate) mod verify;
 
@@ -16,7 +17,12 @@ pub(crate) async fn hourly(inner: Arc<Inner>) {
     loop {
         tokio::time::sleep(EVERY).await;
         match prune::prune(&inner.deps).await {
-            Ok(pruned) => tracing::info!(blobs = pruned.blobs, events = pruned.events, "pruned"),
+            Ok(pruned) => tracing::info!(
+                blobs = pruned.blobs,
+                uploads = pruned.uploads,
+                events = pruned.events,
+                "pruned"
+            ),
             Err(error) => {
                 tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot prune");
             }

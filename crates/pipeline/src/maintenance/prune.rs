@@ -1,4 +1,4 @@
-//! Removes blobs that no row names and events that are too old.
+//! Removes blobs that no row names, what unfinished uploads left, and events that are too old.
 //!
 //! A blob is written before the row that names it, so a young one may only look orphaned. It goes when it is a
 //! day old by the time inside its id *and* by the time of its file: either clock alone may lie.
@@ -23,6 +23,8 @@ pub(super) const FOLDERS: [&str; 3] = ["documents", "ingestions", "uploads"];
 pub(crate) struct Pruned {
     /// Blobs.
     pub(crate) blobs: u64,
+    /// Uploads that never ended.
+    pub(crate) uploads: u64,
     /// Events.
     pub(crate) events: u64,
 }
@@ -48,6 +50,7 @@ pub(crate) async fn prune(deps: &Deps) -> Result<Pruned> {
             }
         }
     }
+    pruned.uploads = deps.blobs.remove_leftovers(now).await?;
     pruned.events = deps.store.prune_events(now.minus(deps.settings.event_retention)).await?;
     Ok(pruned)
 }

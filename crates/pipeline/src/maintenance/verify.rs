@@ -3,12 +3,16 @@
 use docmill_core::Result;
 use docmill_core::answer::BlobAudit;
 use docmill_core::id::BlobKey;
+use futures::stream::{self, StreamExt as _};
 
 use super::prune::FOLDERS;
 use crate::deps::Deps;
 
 /// Keys asked for at once.
 const PAGE: usize = 1_000;
+
+/// Blobs looked at at once.
+const AT_ONCE: usize = 32;
 
 /// Compares both sides while everything runs.
 pub(crate) async fn audit(deps: &Deps) -> Result<BlobAudit> {
@@ -41,9 +45,13 @@ pub(crate) async fn missing(deps: &Deps) -> Result<Vec<BlobKey>> {
     let mut after: Option<BlobKey> = None;
     loop {
         let keys = deps.store.blob_keys(after.as_ref(), PAGE).await?;
-        for key in &keys {
-            if deps.blobs.info(key).await?.is_none() {
-                out.push(key.clone());
+        // Each look is a question to a server, where the blobs lie on one.
+        let looks =
+            stream::iter(keys.clone()).map(async |key| deps.blobs.info(&key).await.map(|info| (key, info)));
+        let mut looks = looks.buffered(AT_ONCE);
+        while let Some(look) = looks.next().await {
+            if let (key, None) = look? {
+                out.push(key);
             }
         }
         match keys.into_iter().next_back() {

@@ -69,7 +69,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, call: Call) -> Resul
         Call::Doctor => json(doctor::examine(inner, tenant).await),
         Call::Prune => {
             let pruned = prune::prune(&inner.deps).await?;
-            counted(pruned.blobs + pruned.events)
+            counted(pruned.blobs + pruned.uploads + pruned.events)
         }
     }
 }

@@ -1,17 +1,20 @@
 //! What the command line and the server call. Every answer is one of `docmill_core::answer`, as JSON.
 //!
-//! `calls` holds one function for each call; `search`, `reprocess`, `doctor` and `read` are the longer ones.
+//! `calls` holds one function for each call; `search`, `reprocess`, `doctor` and `read` are the longer ones;
+//! `sample` makes the page for scrapers.
 
 mod calls;
 mod doctor;
 mod read;
 mod reprocess;
+mod sample;
 mod search;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docmill_core::answer::ReadAnswer;
 use docmill_core::call::Call;
+use docmill_core::clock::Timestamp;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::TenantId;
 use docmill_core::ports::blobs::Content;
@@ -24,6 +27,7 @@ use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::engine::{self, EngineHandle, EngineOptions};
 use crate::stages::receive::{self, Offer};
+use sample::Sampler;
 
 /// An original up to here is handed out in memory.
 const INLINE: u64 = 1 << 20;
@@ -40,17 +44,24 @@ pub(crate) struct Inner {
     pub(crate) disk: DiskWatch,
     /// Counts up when leases should be renewed at once, because some may have been taken away.
     pub(crate) renew_now: watch::Sender<u64>,
-    /// Up to where the index holds everything, as its follower in this process last said.
+    /// Up to where the index holds everything, as its follower in this process last saw.
     pub(crate) indexed: watch::Sender<i64>,
     /// Held by whoever keeps the index up to date.
     pub(crate) following: tokio::sync::Mutex<()>,
     follower_error: Mutex<Option<ErrorNote>>,
+    sampler: Sampler,
+    started_at: Timestamp,
 }
 
 impl Inner {
     /// What the index follower met last; nothing if all is well.
     pub(crate) fn follower_error(&self) -> Option<ErrorNote> {
         self.follower_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The index holds everything up to here, by whoever's work.
+    pub(crate) fn note_indexed(&self, upto: i64) {
+        self.indexed.send_if_modified(|before| std::mem::replace(before, upto) != upto);
     }
 
     pub(crate) fn set_follower_error(&self, error: Option<ErrorNote>) {
@@ -62,12 +73,14 @@ impl Service {
     /// Over these ports. Does nothing yet.
     pub fn new(deps: Deps) -> Self {
         let inner = Inner {
+            started_at: deps.clock.now(),
             deps,
             disk: DiskWatch::default(),
             renew_now: watch::channel(0).0,
             indexed: watch::channel(0).0,
             following: tokio::sync::Mutex::new(()),
             follower_error: Mutex::new(None),
+            sampler: Sampler::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -103,6 +116,16 @@ impl Service {
     pub async fn read(&self, tenant: TenantId, path: String, content: Content) -> Result<ReadAnswer> {
         let deps = &self.inner.deps;
         read(deps.reader.as_ref(), &deps.settings, tenant, path, content).await
+    }
+
+    /// The page that Prometheus scrapes. It tells nothing of a tenant, and is there even if the store is not.
+    pub async fn metrics(&self) -> Result<String> {
+        sample::page(&self.inner).await
+    }
+
+    /// Whether the store answers.
+    pub async fn ready(&self) -> Result<()> {
+        self.inner.deps.store.last_change().await.map(drop)
     }
 
     /// Starts an engine on the current runtime. A kind that does not exist is `invalid_request`.

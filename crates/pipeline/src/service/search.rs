@@ -61,7 +61,7 @@ async fn show(inner: &Inner, head: DocumentHead, hit: TextHit, words: &[String])
         Some(key) => match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
             Ok(transcript) => Some(transcript),
             Err(error) => {
-                tracing::warn!(document_id = %head.document_id, error = %error.chain(), "hit is shown without a passage");
+                tracing::warn!(document_id = %head.document_id, error = %error.for_log(), "hit is shown without a passage");
                 None
             }
         },

@@ -1,14 +1,19 @@
 //! How tasks use the sandboxed reader: the same content, limits and allowance for every stage.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use docmill_core::clock::{Clock, Timestamp};
 use docmill_core::config::Settings;
-use docmill_core::id::TenantId;
+use docmill_core::id::{IngestionId, TenantId};
 use docmill_core::limits::KIB;
 use docmill_core::ports::Reader;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::reader::{Allowance, Finding, Findings, ReadJob};
+use docmill_core::ports::spans::{Span, SpanId, Spans};
 use docmill_core::task::{Lease, Size};
 use docmill_core::wire::{Found, Want};
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 
 use super::{Context, document};
 
@@ -20,6 +25,7 @@ const LARGE_PATIENCE: u32 = 5;
 
 /// Starts reading the content of a task.
 pub(crate) async fn open<'a>(cx: &'a Context<'a>, lease: &Lease, want: Want) -> Result<Readings<'a>> {
+    let traced = Traced::begin(cx, lease);
     let content = cx.deps.blobs.open(&document(lease)?.key, INLINE).await?;
     cx.progress();
     let job = ReadJob {
@@ -31,7 +37,7 @@ pub(crate) async fn open<'a>(cx: &'a Context<'a>, lease: &Lease, want: Want) -> 
         allowance: allowance(&cx.deps.settings, lease.size),
         alone: lease.alone(),
     };
-    Ok(Readings { findings: cx.deps.reader.read(job).await?, waiting: Some(cx) })
+    Ok(Readings { findings: cx.deps.reader.read(job).await?, waiting: Some(cx), traced })
 }
 
 /// Starts reading content that is not stored.
@@ -52,7 +58,7 @@ pub(crate) async fn open_unstored(
         allowance: allowance(settings, Size::Small),
         alone: false,
     };
-    Ok(Readings { findings: reader.read(job).await?, waiting: None })
+    Ok(Readings { findings: reader.read(job).await?, waiting: None, traced: None })
 }
 
 /// What is found, one by one. Dropping it stops the reading.
@@ -60,6 +66,7 @@ pub(crate) struct Readings<'a> {
     findings: Findings,
     /// The task that waits for it, if it is one.
     waiting: Option<&'a Context<'a>>,
+    traced: Option<Traced>,
 }
 
 impl Readings<'_> {
@@ -75,10 +82,63 @@ impl Readings<'_> {
                     continue;
                 }
                 Some(Finding::End(Ok(()))) => Ok(None),
-                Some(Finding::End(Err(error))) => Err(error),
+                Some(Finding::End(Err(error))) => {
+                    if let Some(traced) = &mut self.traced {
+                        traced.error = Some(error.kind());
+                    }
+                    Err(error)
+                }
                 None => Err(Error::unavailable("the reader stopped without saying why")),
             };
         }
+    }
+}
+
+/// The span of a reading, which ends when the reading is dropped.
+struct Traced {
+    spans: Arc<dyn Spans>,
+    clock: Arc<dyn Clock>,
+    trace: IngestionId,
+    id: SpanId,
+    parent: SpanId,
+    began_at: Timestamp,
+    began: Duration,
+    bytes: u64,
+    error: Option<ErrorKind>,
+}
+
+impl Traced {
+    /// None if nobody wants spans.
+    fn begin(cx: &Context<'_>, lease: &Lease) -> Option<Self> {
+        let spans = Arc::clone(cx.deps.spans.as_ref()?);
+        let clock = Arc::clone(&cx.deps.clock);
+        let (began_at, began) = (clock.now(), clock.monotonic());
+        Some(Self {
+            spans,
+            clock,
+            trace: lease.subject.ingestion_id,
+            id: SpanId::of_read(lease.task_id, lease.epoch, began),
+            parent: SpanId::of_task(lease.task_id, lease.epoch),
+            began_at,
+            began,
+            bytes: lease.subject.document.as_ref().map_or(0, |document| document.bytes),
+            error: None,
+        })
+    }
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        self.spans.ended(Span {
+            trace: self.trace,
+            id: self.id,
+            parent: Some(self.parent),
+            name: "read".into(),
+            began_at: self.began_at,
+            duration: self.clock.monotonic().saturating_sub(self.began),
+            error: self.error,
+            attributes: vec![("docmill.bytes", self.bytes.to_string())],
+        });
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use docmill_core::clock::Timestamp;
 use docmill_core::id::BlobKey;
 use docmill_core::ports::Blobs;
 use docmill_core::ports::blobs::{BlobInfo, Content, Put, Upload};
@@ -105,5 +106,9 @@ impl Blobs for FakeBlobs {
 
     async fn free_bytes(&self) -> Result<Option<u64>> {
         Ok(Some(self.free.load(Ordering::SeqCst)))
+    }
+
+    async fn remove_leftovers(&self, _now: Timestamp) -> Result<u64> {
+        Ok(0)
     }
 }

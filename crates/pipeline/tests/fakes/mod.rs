@@ -4,6 +4,7 @@
 pub(crate) mod blobs;
 pub(crate) mod index;
 pub(crate) mod reader;
+pub(crate) mod spans;
 pub(crate) mod store;
 
 use std::sync::Arc;
@@ -14,12 +15,14 @@ use docmill_core::clock::{Clock, CountingIds, ScriptedEntropy, Timestamp};
 use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::ingestion::{IngestionStatus, Origin};
+use docmill_core::metrics::Metrics;
 use docmill_core::problem::ResultCode;
-use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Service};
+use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Service, stages};
 
 use blobs::FakeBlobs;
 use index::FakeIndex;
 use reader::FakeReader;
+use spans::FakeSpans;
 use store::FakeStore;
 
 /// The clock of tokio's paused time: both move together, and only when everybody waits.
@@ -45,6 +48,7 @@ pub(crate) struct World {
     pub(crate) store: Arc<FakeStore>,
     pub(crate) blobs: Arc<FakeBlobs>,
     pub(crate) reader: Arc<FakeReader>,
+    pub(crate) spans: Arc<FakeSpans>,
     pub(crate) service: Service,
     pub(crate) tenant: TenantId,
     _data: tempfile::TempDir,
@@ -56,25 +60,44 @@ impl World {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let clock = Arc::new(PausedClock { start: tokio::time::Instant::now() });
+        let store = Arc::new(FakeStore::new(Arc::clone(&clock) as Arc<dyn Clock>));
+        Self::around(clock, store, FakeIndex::default(), change)
+    }
+
+    /// One of several processes on the same store and index.
+    pub(crate) fn of_process(store: &Arc<FakeStore>, index: FakeIndex) -> Self {
+        let clock = Arc::new(PausedClock { start: tokio::time::Instant::now() });
+        Self::around(clock, Arc::clone(store), index, |_| {})
+    }
+
+    fn around(
+        clock: Arc<PausedClock>,
+        store: Arc<FakeStore>,
+        index: FakeIndex,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let data = tempfile::tempdir().unwrap();
         let mut settings = Settings::new(data.path().to_owned());
         change(&mut settings);
-        let clock = Arc::new(PausedClock { start: tokio::time::Instant::now() });
-        let store = Arc::new(FakeStore::new(Arc::clone(&clock) as Arc<dyn Clock>));
         let blobs = Arc::new(FakeBlobs::default());
         let reader = Arc::new(FakeReader::default());
+        let spans = Arc::new(FakeSpans::default());
+        let kinds: Vec<_> = stages::ALL.iter().map(|handler| handler.kind()).collect();
         let deps = Deps {
             store: Arc::clone(&store) as _,
             blobs: Arc::clone(&blobs) as _,
             reader: Arc::clone(&reader) as _,
-            index: Arc::new(FakeIndex::default()),
+            index: Arc::new(index),
             clock,
             ids: Arc::new(CountingIds::new(BEGIN)),
             entropy: Arc::new(ScriptedEntropy::new([0.5])),
             settings: Arc::new(settings),
+            metrics: Arc::new(Metrics::new(&kinds, "test")),
+            spans: Some(Arc::clone(&spans) as _),
         };
         let tenant = TenantId(uuid::Uuid::from_u128(7));
-        Self { store, blobs, reader, service: Service::new(deps), tenant, _data: data }
+        Self { store, blobs, reader, spans, service: Service::new(deps), tenant, _data: data }
     }
 
     pub(crate) async fn offer(&self, name: &str, content: &'static [u8]) {

@@ -25,7 +25,7 @@ use docmill_core::ports::Store;
 use docmill_core::ports::store::{
     Arrival, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, Done,
     Exchange, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection, StepRecord,
-    StoredContent, Swept,
+    StoredContent, Swept, Tally,
 };
 use docmill_core::state::TaskState;
 use docmill_core::task::{Attempts, Lease, MAX_LOST, NewTask, Subject, SubjectDocument, TaskKind};
@@ -41,6 +41,12 @@ pub(crate) struct FakeStore {
     pub(crate) failing_commits: AtomicU32,
     /// Renewals fail.
     pub(crate) failing_renewals: AtomicBool,
+    /// So often it was asked to count.
+    pub(crate) tallies: AtomicU32,
+    /// Counting takes so long, in milliseconds.
+    pub(crate) slow_tallies: AtomicU32,
+    /// Counting fails.
+    pub(crate) failing_tallies: AtomicBool,
 }
 
 #[derive(Default)]
@@ -52,6 +58,7 @@ struct State {
     manifests: Vec<ManifestEnd>,
     workers: Vec<WorkerId>,
     log: Vec<String>,
+    changes: Vec<ChangedDocument>,
 }
 
 struct Task {
@@ -81,6 +88,9 @@ impl FakeStore {
             changed: watch::channel(0).0,
             failing_commits: AtomicU32::new(0),
             failing_renewals: AtomicBool::new(false),
+            tallies: AtomicU32::new(0),
+            slow_tallies: AtomicU32::new(0),
+            failing_tallies: AtomicBool::new(false),
         }
     }
 
@@ -94,6 +104,27 @@ impl FakeStore {
     pub(crate) fn facts(&self, name: &str) -> Facts {
         let state = self.state.lock().unwrap();
         state.ingestions.iter().find(|i| i.name == name).map(|i| i.facts.clone()).unwrap_or_default()
+    }
+
+    /// Adds so many changed documents to the change log.
+    pub(crate) fn change_documents(&self, count: usize) {
+        {
+            let mut state = self.state.lock().unwrap();
+            for _ in 0..count {
+                let seq = state.changes.len() as i64 + 1;
+                state.changes.push(ChangedDocument {
+                    seq,
+                    tenant_id: TenantId(uuid::Uuid::from_u128(7)),
+                    document_id: DocumentId(uuid::Uuid::from_u128(seq as u128)),
+                    removed: false,
+                    name: format!("{seq}.txt"),
+                    title: None,
+                    media_type: None,
+                    transcription: None,
+                });
+            }
+        }
+        self.changed.send_modify(|n| *n += 1);
     }
 
     /// Everything that was reported, in order.
@@ -162,6 +193,7 @@ impl FakeStore {
             attempts: Attempts::default(),
             payload: new.payload,
             queued_at: now,
+            waited: None,
             subject,
         };
         let to = if waiting > 0 { TaskState::Waiting } else { TaskState::Queued };
@@ -305,7 +337,7 @@ impl Store for FakeStore {
             task.lease.attempts.lost += 1;
             task.lease.worker_id = spec.worker_id;
             task.lease.until = now.plus(spec.lease);
-            out.push(task.lease.clone());
+            out.push(Lease { waited: Some(now.since(task.run_at)), ..task.lease.clone() });
         }
         Ok(out)
     }
@@ -486,12 +518,13 @@ impl Store for FakeStore {
         Ok(())
     }
 
-    async fn changes(&self, _after: i64, _limit: usize) -> Result<Vec<ChangedDocument>> {
-        Ok(Vec::new())
+    async fn changes(&self, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
+        let state = self.state.lock().unwrap();
+        Ok(state.changes.iter().filter(|change| change.seq > after).take(limit).cloned().collect())
     }
 
     async fn last_change(&self) -> Result<i64> {
-        Ok(0)
+        Ok(self.state.lock().unwrap().changes.len() as i64)
     }
 
     fn work_added(&self) -> watch::Receiver<u64> {
@@ -575,6 +608,19 @@ impl Store for FakeStore {
     }
     async fn select(&self, _tenant: TenantId, _selection: &Selection) -> Result<Vec<Selected>> {
         absent()
+    }
+    async fn tally(&self) -> Result<Tally> {
+        self.tallies.fetch_add(1, Ordering::SeqCst);
+        let slow = self.slow_tallies.load(Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(slow.into())).await;
+        if self.failing_tallies.load(Ordering::SeqCst) {
+            return Err(Error::unavailable("the database is cut off"));
+        }
+        let documents = self.state.lock().unwrap().documents.len() as u64;
+        Ok(Tally { documents, ..Tally::default() })
+    }
+    async fn unbalanced(&self) -> Result<u64> {
+        Ok(0)
     }
     async fn ledger(&self, _tenant: TenantId, _batch: Option<BatchId>) -> Result<Ledger> {
         absent()

@@ -105,6 +105,14 @@ impl Frames {
         Ok(self.buffer.split_to(length).freeze())
     }
 
+    /// Reads what is left, which should be nothing but the mark of the end. A request that was not read to its end
+    /// closes the connection, and its sender may fail before it hears the answer.
+    pub(super) async fn skip_to_end(&mut self) {
+        while matches!(self.fill().await, Ok(true)) {
+            self.buffer.clear();
+        }
+    }
+
     async fn fill(&mut self) -> Result<bool> {
         match self.body.next().await {
             None => Ok(false),

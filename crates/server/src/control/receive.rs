@@ -62,15 +62,19 @@ async fn stream(
 ) -> Result<Vec<Received>> {
     let (to, from) = mpsc::channel(4);
     let feed = async move {
-        let mut left = length;
+        let (mut left, mut to) = (length, Some(to));
         while left > 0 {
             let piece: Result<Bytes> = frames.some(left).await;
             left -= piece.as_ref().map_or(left, |bytes| bytes.len() as u64);
-            if to.send(piece).await.is_err() {
-                // The pipeline has refused the rest; its answer says why.
-                break;
+            if let Some(pipeline) = &to
+                && pipeline.send(piece).await.is_err()
+            {
+                // It has refused the rest, and its answer says why. Whoever still sends would not hear that answer
+                // if the connection were closed now, so what comes is read and thrown away.
+                to = None;
             }
         }
+        frames.skip_to_end().await;
     };
     let store = control.service.receive(tenant, vec![offer(head, Offered::Stream(from))]);
     tokio::join!(feed, store).1

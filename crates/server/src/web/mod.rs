@@ -1,7 +1,6 @@
 //! What `docmill serve` shows on its loopback address: a page, and the JSON that the page lives on. Nothing
 //! here changes anything, and nothing comes from another host.
 
-mod guard;
 mod routes;
 
 use std::sync::Arc;
@@ -13,6 +12,8 @@ use docmill_core::id::TenantId;
 use docmill_core::{Error, Result};
 use docmill_pipeline::Service;
 use tokio::net::TcpListener;
+
+use crate::{guard, scrape};
 
 /// What the routes need.
 #[derive(Clone)]
@@ -43,11 +44,10 @@ impl Web {
             .route("/", get(routes::page))
             .route("/status.css", get(routes::style))
             .route("/status.js", get(routes::script))
-            .route("/healthz", get(routes::health))
-            .route("/readyz", get(routes::ready))
             .route("/v1/status", get(routes::status))
             .route("/v1/events", get(routes::events))
             .route("/v1/dead", get(routes::dead))
+            .merge(scrape::routes(&self.service))
             .layer(middleware::from_fn(guard::guard))
             .with_state(self)
     }

@@ -1,7 +1,7 @@
 //! The routes. Each is one call of the service.
 
 use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use docmill_core::call::Call;
 use docmill_core::event::{EventFilter, EventType};
@@ -30,22 +30,6 @@ pub(super) async fn style() -> impl IntoResponse {
 
 pub(super) async fn script() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT)
-}
-
-/// The process answers.
-pub(super) async fn health() -> &'static str {
-    "ok\n"
-}
-
-/// The store answers too.
-pub(super) async fn ready(State(web): State<Web>) -> Response {
-    match web.service.call(web.tenant, Call::Status).await {
-        Ok(_) => "ready\n".into_response(),
-        Err(error) => {
-            tracing::warn!(error = %error.chain(), "not ready");
-            (StatusCode::SERVICE_UNAVAILABLE, "not ready\n").into_response()
-        }
-    }
 }
 
 pub(super) async fn status(State(web): State<Web>) -> Response {

@@ -66,7 +66,7 @@ async fn item_that_was_walked_but_not_stored_breaks_the_balance(bench: Bench<dyn
     let batch = world.batch(Some("x")).await;
     world.receive(Some(batch), 2).await;
     world.seal(batch, 3).await;
-    assert!(!world.store.ledger(world.tenant, None).await.unwrap().balanced());
+    world.assert_unbalanced().await;
     // The next run meets all three, two of them known.
     world.batch(Some("x")).await;
     world.receive(Some(batch), 1).await;

@@ -8,6 +8,7 @@ mod events;
 mod lease;
 mod queue;
 mod receive;
+mod watch;
 mod world;
 
 use docmill_core::ports::Store;
@@ -25,5 +26,6 @@ pub fn suite() -> Suite<dyn Store> {
     cases.extend(batches::cases());
     cases.extend(documents::cases());
     cases.extend(events::cases());
+    cases.extend(watch::cases());
     Suite { port: "store", cases }
 }

@@ -9,7 +9,7 @@ use docmill_core::ports::Store;
 use docmill_core::ports::store::{Arrival, ClaimSpec, Commit, Committed, Done, Outcome};
 use docmill_core::task::{Lease, Size, TaskKind, UNITS_PER_SLOT};
 
-use super::world::{KIND, LEASE, World, failure, new_task};
+use super::world::{KIND, LEASE, World, done, failure, new_task};
 use crate::conformance::{Bench, Case};
 
 pub(super) fn cases() -> Vec<Case<dyn Store>> {
@@ -17,6 +17,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         empty_queue_gives_nothing,
         claim_gives_each_task_once_to_racing_workers,
         claim_skips_what_is_not_due,
+        claim_tells_how_long_a_task_was_due,
         claim_takes_lower_priority_numbers_first,
         old_work_overtakes_fresh_priority,
         small_tenant_is_served_within_ten_claims,
@@ -62,6 +63,33 @@ async fn claim_gives_each_task_once_to_racing_workers(bench: Bench<dyn Store>) {
     }
     let distinct: BTreeSet<_> = all.iter().collect();
     assert_eq!((all.len(), distinct.len()), (1000, 1000));
+}
+
+async fn claim_tells_how_long_a_task_was_due(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.receive(None, 1).await;
+    world.clock.advance(Duration::from_secs(7));
+    let lease = world.claim_one().await;
+    assert_eq!(lease.waited, Some(Duration::from_secs(7)));
+    let (task_id, epoch) = (lease.task_id, lease.epoch);
+    let outcome = done(Done { next: Some(new_task(&KIND)), ..Done::default() });
+    let commit = Commit { task_id, epoch, duration: Duration::ZERO, outcome, continue_for: Some(LEASE) };
+    let Committed::Accepted { next: Some(next) } = world.store.commit(commit).await.unwrap() else {
+        panic!("nothing follows");
+    };
+    assert_eq!(next.waited, None, "what follows at once has not waited");
+    // A retry waits from the moment on for which it was ordered.
+    let now = docmill_core::clock::Clock::now(world.clock.as_ref());
+    let retry = Outcome::Retry {
+        error: failure(ErrorKind::ChildCrashed),
+        run_at: now.plus(Duration::from_secs(30)),
+        size: Size::Small,
+        units: 1,
+        charged: true,
+    };
+    world.report(&next, retry).await;
+    world.clock.advance(Duration::from_secs(32));
+    assert_eq!(world.claim_one().await.waited, Some(Duration::from_secs(2)));
 }
 
 async fn claim_skips_what_is_not_due(bench: Bench<dyn Store>) {
@@ -206,7 +234,7 @@ async fn work_of_a_paused_kind_does_not_continue(bench: Bench<dyn Store>) {
         task_id: lease.task_id,
         epoch: lease.epoch,
         duration: Duration::ZERO,
-        outcome: super::done(Done { next: Some(new_task(&next)), ..Done::default() }),
+        outcome: done(Done { next: Some(new_task(&next)), ..Done::default() }),
         continue_for: Some(LEASE),
     };
     let (first, second) = (world.claim_one().await, world.claim_one().await);

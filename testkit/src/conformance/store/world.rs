@@ -173,6 +173,14 @@ impl World {
     pub async fn assert_balanced(&self) {
         let ledger = self.store.ledger(self.tenant, None).await.expect("ledger");
         assert!(ledger.balanced(), "the ledger does not balance: {ledger:?}");
+        assert_eq!(self.store.unbalanced().await.expect("unbalanced"), 0, "of any tenant: {ledger:?}");
+    }
+
+    /// Asserts that they do not, and that those who only count tenants notice it too.
+    pub async fn assert_unbalanced(&self) {
+        let ledger = self.store.ledger(self.tenant, None).await.expect("ledger");
+        assert!(!ledger.balanced(), "the ledger balances: {ledger:?}");
+        assert_eq!(self.store.unbalanced().await.expect("unbalanced"), 1);
     }
 
     /// All events.

@@ -109,7 +109,10 @@ impl Frame {
             FromChild::End { index, result } => {
                 let work = self.working_on(index)?;
                 let done = work.ticket;
-                done.finish(work.held_back, result.map_err(Error::from));
+                // What a child says may be what it read.
+                let own_words =
+                    |note| Error::from(note).logged_as("the reader said why; `docmill why` shows it");
+                done.finish(work.held_back, result.map_err(own_words));
                 self.next_index += 1;
                 Ok(Step::Ended)
             }

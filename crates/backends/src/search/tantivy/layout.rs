@@ -17,7 +17,7 @@ use tantivy::schema::{
 };
 use tantivy::{Index, IndexSettings, TantivyError};
 
-use super::words;
+use crate::search::words;
 
 /// Raised by one whenever the schema or the rules of `words` change; older indexes are then built again.
 const VERSION: u32 = 1;

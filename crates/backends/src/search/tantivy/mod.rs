@@ -5,13 +5,12 @@
 //! all. Readers see the last commit. Tantivy's threads and this module's `spawn_blocking` do all the work;
 //! no caller's thread blocks.
 //!
-//! Next: `layout` (fields, versions, what happens to a damaged index), `words` (how text is cut), `query`
-//! (from typed text to Tantivy's queries), `statistics` (scores that know one tenant only).
+//! Next: `layout` (fields, versions, what happens to a damaged index), `query` (from what was meant to Tantivy's
+//! queries), `statistics` (scores that know one tenant only).
 
 mod layout;
 mod query;
 mod statistics;
-mod words;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,6 +34,8 @@ use tantivy::{
 
 use self::layout::Fields;
 use self::statistics::TenantStatistics;
+use super::meaning::{self, MAX_HITS};
+use super::words;
 
 /// What the indexing thread may hold before it writes a segment: the least Tantivy accepts.
 const WRITER_BYTES: usize = 15_000_000;
@@ -45,9 +46,6 @@ const SMALL_SEGMENT_DOCS: u32 = 64;
 
 /// A segment of whose documents more than this part was replaced is rewritten.
 const MAX_DELETED_PART: f32 = 0.3;
-
-/// The most hits a query can ask for.
-const MAX_HITS: usize = 10_000;
 
 /// Opens the index of a `tantivy:` URL: `tantivy:index`, `tantivy:/var/lib/docmill/index`.
 pub(super) fn from_url(rest: &str, data_dir: &Path) -> Result<Arc<dyn TextIndex>> {
@@ -123,9 +121,11 @@ impl TextIndex for TantivyIndex {
         Ok(self.inner.watermark.load(Ordering::Acquire))
     }
 
-    async fn apply(&self, changes: Vec<IndexChange>, upto: i64) -> Result<()> {
-        self.blocking(move |inner| inner.commit(upto, |writer, fields| change_all(writer, fields, changes)))
-            .await
+    async fn apply(&self, changes: Vec<IndexChange>, from: i64, upto: i64) -> Result<bool> {
+        self.blocking(move |inner| {
+            inner.commit(Some(from), upto, |writer, fields| change_all(writer, fields, changes))
+        })
+        .await
     }
 
     async fn query(&self, query: TextQuery) -> Result<TextHits> {
@@ -143,7 +143,10 @@ impl TextIndex for TantivyIndex {
     }
 
     async fn clear(&self) -> Result<()> {
-        self.blocking(|inner| inner.commit(0, |writer, _| writer.delete_all_documents().map(|_| ()))).await
+        self.blocking(|inner| {
+            inner.commit(None, 0, |writer, _| writer.delete_all_documents().map(|_| ())).map(|_| ())
+        })
+        .await
     }
 
     fn fold(&self, word: &str) -> String {
@@ -152,14 +155,18 @@ impl TextIndex for TantivyIndex {
 }
 
 impl Inner {
-    /// Makes `change` and the watermark durable in one step, and then visible.
+    /// Makes `change` and the watermark durable in one step, and then visible; not if the watermark is not at `from`.
     fn commit(
         &self,
+        from: Option<i64>,
         watermark: i64,
         change: impl FnOnce(&IndexWriter, &Fields) -> tantivy::Result<()>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         // The writer is out of its slot while it works, so neither an error nor a panic leaves a broken one.
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if from.is_some_and(|from| from != self.watermark.load(Ordering::Acquire)) {
+            return Ok(false);
+        }
         let mut writer = match slot.take() {
             Some(writer) => writer,
             None => self.new_writer()?,
@@ -176,7 +183,7 @@ impl Inner {
         *slot = Some(writer);
         self.reader.reload().map_err(|e| failure("read", &self.dir, e))?;
         self.watermark.store(watermark, Ordering::Release);
-        Ok(())
+        Ok(true)
     }
 
     fn new_writer(&self) -> Result<IndexWriter> {
@@ -195,7 +202,7 @@ impl Inner {
     }
 
     fn query(&self, query: &TextQuery) -> Result<TextHits> {
-        let prepared = query::prepare(&self.fields, &mut self.analyzer.clone(), query)?;
+        let meaning = meaning::of(&mut self.analyzer.clone(), query)?;
         let searcher = self.reader.searcher();
         let broken = |e| failure("read", &self.dir, e);
         let tenant = query::tenant_term(&self.fields, query.tenant_id);
@@ -205,7 +212,8 @@ impl Inner {
         let mut hits = Vec::new();
         if limit > 0 {
             let best = TopDocs::with_limit(limit).order_by_score();
-            let found = searcher.search_with_statistics_provider(&prepared.query, &best, &statistics);
+            let wanted = query::of(&self.fields, query.tenant_id, &meaning);
+            let found = searcher.search_with_statistics_provider(&wanted, &best, &statistics);
             for (score, address) in found.map_err(broken)? {
                 hits.push(TextHit {
                     document_id: self.document_id(&searcher, address, query.tenant_id)?,
@@ -213,7 +221,7 @@ impl Inner {
                 });
             }
         }
-        Ok(TextHits { hits, words: prepared.words })
+        Ok(TextHits { hits, words: meaning.words })
     }
 
     /// Reads which document a hit is, and refuses to hand out another tenant's whatever the query was.

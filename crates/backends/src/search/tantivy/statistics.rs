@@ -8,9 +8,7 @@ use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, Term};
 
-/// The length an average document is taken to have, in words. A fixed one, as the true one could only be had
-/// over all tenants; it merely sets where long documents begin to count less.
-const AVERAGE_WORDS: u64 = 400;
+use crate::search::meaning::AVERAGE_WORDS;
 
 /// The statistics of one tenant.
 pub(super) struct TenantStatistics<'a> {

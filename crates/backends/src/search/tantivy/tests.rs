@@ -27,7 +27,7 @@ async fn find(index: &TantivyIndex, query: &str) -> usize {
 async fn open_finds_nothing_of_a_commit_that_never_came() {
     let dir = tempfile::tempdir().unwrap();
     let index = TantivyIndex::open(dir.path()).unwrap();
-    index.apply(vec![put(1, "kept")], 1).await.unwrap();
+    index.apply(vec![put(1, "kept")], 0, 1).await.unwrap();
     {
         let mut slot = index.inner.writer.lock().unwrap();
         change_all(slot.as_ref().unwrap(), &index.inner.fields, vec![put(2, "lost")]).unwrap();
@@ -38,7 +38,7 @@ async fn open_finds_nothing_of_a_commit_that_never_came() {
     let index = TantivyIndex::open(dir.path()).unwrap();
     assert_eq!(index.watermark().await.unwrap(), 1);
     assert_eq!((find(&index, "kept").await, find(&index, "lost").await), (1, 0));
-    index.apply(vec![put(2, "lost")], 2).await.unwrap();
+    index.apply(vec![put(2, "lost")], 1, 2).await.unwrap();
     assert_eq!(find(&index, "lost").await, 1);
 }
 
@@ -63,13 +63,13 @@ async fn open_of_a_damaged_index_begins_again() {
     for (name, damage) in cases {
         let dir = tempfile::tempdir().unwrap();
         let index = TantivyIndex::open(dir.path()).unwrap();
-        index.apply(vec![put(1, "word")], 7).await.unwrap();
+        index.apply(vec![put(1, "word")], 0, 7).await.unwrap();
         drop(index);
         damage(dir.path());
         let index = TantivyIndex::open(dir.path()).unwrap();
         assert_eq!(index.watermark().await.unwrap(), 0, "{name}");
         assert_eq!(find(&index, "word").await, 0, "{name}");
-        index.apply(vec![put(1, "word")], 7).await.unwrap();
+        index.apply(vec![put(1, "word")], 0, 7).await.unwrap();
         assert_eq!(find(&index, "word").await, 1, "{name}");
     }
 }
@@ -87,9 +87,9 @@ async fn open_never_empties_a_directory_that_is_no_index() {
 async fn apply_by_a_second_process_is_refused_with_a_reason() {
     let dir = tempfile::tempdir().unwrap();
     let first = TantivyIndex::open(dir.path()).unwrap();
-    first.apply(vec![put(1, "a")], 1).await.unwrap();
+    first.apply(vec![put(1, "a")], 0, 1).await.unwrap();
     let second = TantivyIndex::open(dir.path()).unwrap();
-    let error = second.apply(vec![put(2, "b")], 2).await.unwrap_err();
+    let error = second.apply(vec![put(2, "b")], 1, 2).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains("another process"), "{error}");
 }
@@ -99,7 +99,7 @@ async fn apply_of_many_small_batches_keeps_few_segments() {
     let dir = tempfile::tempdir().unwrap();
     let index = TantivyIndex::open(dir.path()).unwrap();
     for n in 0..40 {
-        index.apply(vec![put(n, "word")], n as i64).await.unwrap();
+        index.apply(vec![put(n, "word")], n as i64, n as i64 + 1).await.unwrap();
     }
     assert!(index.segments() < 16, "{} segments", index.segments());
     assert_eq!(index.count(TENANT).await.unwrap(), 40);

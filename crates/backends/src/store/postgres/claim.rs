@@ -154,6 +154,7 @@ async fn take(tx: &mut Tx, spec: &ClaimSpec, chosen: &[Chosen]) -> Result<Vec<Ba
                 .remove(&c.task_id)
                 .ok_or_else(|| Error::bug(format!("task {} left the queue by itself", c.task_id)))?;
             lease.units = c.units;
+            lease.waited = Some(c.waited);
             Ok(lease)
         })
         .collect()

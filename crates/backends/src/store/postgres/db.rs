@@ -1,13 +1,13 @@
 //! Connections, time, and transactions that are begun again where nothing is lost by it.
 
 use std::collections::HashSet;
-use std::str::FromStr as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use docmill_core::Result;
 use docmill_core::clock::{Clock, IdGen, Timestamp};
 use docmill_core::id::TenantId;
-use docmill_core::{Error, Result};
+use docmill_core::metrics::StoreMeter;
 use sqlx_core::query_scalar::query_scalar;
 use sqlx_core::sql_str::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 use sqlx_postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgTransaction, Postgres};
@@ -81,6 +81,7 @@ pub(super) struct Db {
     pub(super) numbers: Arc<Numbers>,
     /// Tenants that are known to be there; none is ever removed.
     pub(super) tenants: Arc<Mutex<HashSet<TenantId>>>,
+    pub(super) meter: StoreMeter,
 }
 
 impl Db {
@@ -117,28 +118,6 @@ impl Db {
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
-}
-
-/// What every connection is set to.
-pub(super) fn connect_options(
-    url: &str,
-    name: &str,
-    statement_timeout: Duration,
-) -> Result<PgConnectOptions> {
-    let options = PgConnectOptions::from_str(url).map_err(|e| {
-        Error::invalid_config("the store's URL is not one of PostgreSQL")
-            .with_hint("write `postgres://user:password@host:5432/database`")
-            .with_source(e)
-    })?;
-    let millis = statement_timeout.as_millis().to_string();
-    let lock_millis = (statement_timeout / 2).as_millis().to_string();
-    Ok(options.application_name(name).options([
-        ("statement_timeout", millis.as_str()),
-        ("lock_timeout", lock_millis.as_str()),
-        // A process that stops in the middle of a transaction must not hold its locks for ever.
-        ("idle_in_transaction_session_timeout", "60000"),
-        ("default_transaction_isolation", "read committed"),
-    ]))
 }
 
 /// A pool that connects when it is first used.

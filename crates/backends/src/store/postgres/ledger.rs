@@ -25,6 +25,35 @@ pub(super) async fn ledger(
     Ok(ledger)
 }
 
+/// How many tenants have a ledger that does not balance: the same sums as [`ledger`], of all tenants in one pass and
+/// without the list of containers. A batch that is still being counted expects the items that are there: what it has
+/// received is known only once the outbox is folded, and somebody may receive at any moment.
+pub(super) async fn unbalanced(conn: &mut PgConnection) -> Result<u64> {
+    query_scalar::<Postgres, i64>(
+        "WITH term (tenant_id, missing) AS (
+           SELECT tenant_id, expected FROM batch WHERE state <> 'open' AND expected IS NOT NULL
+           UNION ALL
+           SELECT i.tenant_id, count(*) FROM ingestion i LEFT JOIN batch b ON b.batch_id = i.batch_id
+             WHERE i.parent_id IS NULL AND (b.batch_id IS NULL OR b.state = 'open' OR b.expected IS NULL)
+             GROUP BY i.tenant_id
+           UNION ALL
+           SELECT tenant_id, CASE WHEN ended AND declared IS NOT NULL THEN declared - refused ELSE emitted END
+             FROM manifest WHERE NOT superseded
+           UNION ALL
+           SELECT tenant_id, -count(*) FROM ingestion WHERE NOT superseded GROUP BY tenant_id),
+         uneven (tenant_id) AS (
+           SELECT tenant_id FROM term GROUP BY tenant_id HAVING sum(missing) <> 0
+           UNION
+           SELECT tenant_id FROM manifest
+             WHERE NOT superseded AND ended AND declared IS NOT NULL AND declared <> emitted + refused)
+         SELECT count(*) FROM uneven",
+    )
+    .fetch_one(conn)
+    .await
+    .map(|n| u64::try_from(n).unwrap_or(0))
+    .map_err(sql_error("read the ledger"))
+}
+
 /// A sealed batch expects what its walker counted; one that is still being counted, what it has received.
 async fn expect_batches(
     conn: &mut PgConnection,

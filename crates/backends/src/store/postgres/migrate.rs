@@ -9,6 +9,7 @@ use sqlx_core::row::Row as _;
 use sqlx_postgres::{PgConnection, Postgres};
 
 use super::row::{code, sql_error};
+use crate::postgres::check_encoding;
 
 /// Every migration, by name and in order.
 pub const MIGRATIONS: &[(&str, &str)] = &[
@@ -25,7 +26,7 @@ const LOCK: i64 = 0x646f_636d_0001;
 
 /// Applies what is missing. A database from a newer docmill is refused and left as it is.
 pub(super) async fn migrate(conn: &mut PgConnection) -> Result<()> {
-    check_encoding(conn).await?;
+    check_encoding("the store", conn).await?;
     if version(conn).await? == i64::from(SCHEMA_VERSION) {
         return Ok(());
     }
@@ -88,18 +89,6 @@ async fn version(conn: &mut PgConnection) -> Result<i64> {
         .fetch_one(&mut *conn)
         .await
         .map_err(sql_error("read schema version"))
-}
-
-async fn check_encoding(conn: &mut PgConnection) -> Result<()> {
-    let encoding: String = query_scalar::<Postgres, String>("SELECT current_setting('server_encoding')")
-        .fetch_one(conn)
-        .await
-        .map_err(sql_error("ask for the encoding of its database"))?;
-    if encoding == "UTF8" {
-        return Ok(());
-    }
-    Err(Error::invalid_config(format!("the database has the encoding {encoding}, and docmill needs UTF8"))
-        .with_hint("make another one: `CREATE DATABASE docmill ENCODING 'UTF8' TEMPLATE template0`"))
 }
 
 /// Reads for people run as this role (see `readers`). Roles belong to the whole server, so another database, or

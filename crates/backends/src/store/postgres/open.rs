@@ -20,10 +20,11 @@ use docmill_core::id::{
 };
 use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ledger::Ledger;
+use docmill_core::metrics::StoreMeter;
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
     ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, NewWorker, Receipt,
-    Received, Selected, Selection, StepRecord, Swept,
+    Received, Selected, Selection, StepRecord, Swept, Tally,
 };
 use docmill_core::task::{Lease, NewTask, TaskKind};
 use docmill_core::{Error, ErrorKind, Result, crash};
@@ -44,8 +45,10 @@ use super::sequencer::{self, Sequencer};
 use super::tx::{Aftermath, transact};
 use super::writer::Writer;
 use super::{
-    batch, children, claim, events, follow, ledger, look as looking, migrate, receive, steer, sweep, worker,
+    batch, children, claim, events, follow, ledger, look as looking, migrate, receive, steer, sweep,
+    transfer, worker,
 };
+use crate::postgres::connect_options;
 
 /// How the store uses its server.
 #[derive(Clone)]
@@ -56,11 +59,21 @@ pub struct Options {
     pub max_connections: u32,
     /// A statement that runs longer is stopped, and what it was part of fails as `unavailable`.
     pub statement_timeout: Duration,
+    /// What the server knows this process by.
+    pub name: String,
+    /// Counts its transactions.
+    pub meter: StoreMeter,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { time: Time::OfServer, max_connections: 10, statement_timeout: Duration::from_secs(30) }
+        Self {
+            time: Time::OfServer,
+            max_connections: 10,
+            statement_timeout: Duration::from_secs(30),
+            name: "docmill".into(),
+            meter: StoreMeter::default(),
+        }
     }
 }
 
@@ -85,16 +98,42 @@ impl PostgresStore {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGen>,
     ) -> Result<Self> {
-        let connect = db::connect_options(url, "docmill", options.statement_timeout)?;
-        let pool = db::pool(connect.clone(), options.max_connections.max(4));
-        // Not from the pool, which waits for a server to come back: one that is not there at the start is a mistake.
-        let mut conn = PgConnection::connect_with(&connect).await.map_err(|e| {
-            sql_error("connect to its database")(e).with_hint("check the URL of the store and its server")
-        })?;
+        let mut conn = connect(url, &options).await?;
+        transfer::refuse_half_done(&mut conn).await?;
+        Self::start(conn, url, options, clock, ids).await
+    }
+
+    /// Opens it even if it is a half-done copy of another store, to compare it with that one.
+    pub async fn open_half_done(
+        url: &str,
+        options: Options,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdGen>,
+    ) -> Result<Self> {
+        let conn = connect(url, &options).await?;
+        Self::start(conn, url, options, clock, ids).await
+    }
+
+    async fn start(
+        mut conn: PgConnection,
+        url: &str,
+        options: Options,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdGen>,
+    ) -> Result<Self> {
         migrate::migrate(&mut conn).await?;
         conn.close().await.map_err(sql_error("close a connection"))?;
-        let db =
-            Db { pool, time: options.time, clock, ids, numbers: Arc::default(), tenants: Arc::default() };
+        let connect = connect_options("the store", url, &options.name, options.statement_timeout)?;
+        let pool = db::pool(connect, options.max_connections.max(4));
+        let db = Db {
+            pool,
+            time: options.time,
+            clock,
+            ids,
+            numbers: Arc::default(),
+            tenants: Arc::default(),
+            meter: options.meter,
+        };
         let closed = watch::Sender::new(false);
         let waiters = Waiters::new();
         let hints = Hints::start(&db.pool, db.ids.next(), waiters.clone(), &closed.subscribe());
@@ -110,9 +149,15 @@ impl PostgresStore {
                 tell(aftermath, &hints, &wake, &pace, clock.as_ref());
             })
         };
-        let renewals = db::connect_options(url, "docmill renewals", Duration::from_secs(5))?;
+        let renewals =
+            connect_options("the store", url, &format!("{} renewals", options.name), Duration::from_secs(5))?;
         let renewer = Renewer::start(move || db::pool(renewals, 1), db.time.clone())?;
         Ok(Self { db, writer, renewer, sequencer, hints, waiters, turn, pace, closed })
+    }
+
+    /// Numbers all that has been committed, or says why it cannot.
+    pub(super) async fn fold_everything(&self) -> Result<()> {
+        sequencer::fold_all(&self.db).await.map(drop)
     }
 
     /// Closes its connections, and waits until they are closed.
@@ -144,6 +189,15 @@ impl PostgresStore {
             Err(error) => Err(error),
         }
     }
+}
+
+/// A connection of its own. Not from the pool, which waits for a server to come back: one that is not there at the start is
+/// a mistake.
+async fn connect(url: &str, options: &Options) -> Result<PgConnection> {
+    let options = connect_options("the store", url, &options.name, options.statement_timeout)?;
+    PgConnection::connect_with(&options).await.map_err(|e| {
+        sql_error("connect to its database")(e).with_hint("check the URL of the store and its server")
+    })
 }
 
 /// Tells those who wait what a commit means to them.
@@ -402,6 +456,15 @@ impl Store for PostgresStore {
             Ok(now) => looking::select(conn, tenant, selection, now).await,
             Err(error) => Err(error),
         })
+    }
+
+    async fn tally(&self) -> Result<Tally> {
+        self.fold().await?;
+        look!(of_engine(&self.db), |conn| looking::tally(conn).await)
+    }
+
+    async fn unbalanced(&self) -> Result<u64> {
+        look!(of_engine(&self.db), |conn| ledger::unbalanced(conn).await)
     }
 
     async fn ledger(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Ledger> {

@@ -1,34 +1,19 @@
-//! Between SQL values and words. Driver errors are translated here, once, into kinds.
-
-use std::borrow::Cow;
+//! Between SQL values and words. What driver errors mean is said in `crate::postgres`.
 
 use docmill_core::clock::Timestamp;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::{BatchId, ContentHash, DocumentId, IngestionId, TaskId, TenantId, WorkerId};
-use docmill_core::{Error, ErrorKind, Result};
+use docmill_core::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx_core::decode::Decode;
-use sqlx_core::error::DatabaseError;
 use sqlx_core::row::Row as _;
 use sqlx_core::types::Type;
 use sqlx_postgres::{PgRow, Postgres};
 use uuid::Uuid;
 
-/// The server's own code of an error (SQLSTATE), if it came from the server.
-pub(super) fn code(error: &sqlx_core::Error) -> Option<String> {
-    error.as_database_error().and_then(DatabaseError::code).map(Cow::into_owned)
-}
-
-/// Whether the connection, not the statement, is at fault.
-pub(super) fn is_connection_lost(error: &sqlx_core::Error) -> bool {
-    use sqlx_core::Error as E;
-    match error {
-        E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::Protocol(_) => true,
-        // 57P01–57P05: the server ends or begins; class 08: the connection itself.
-        _ => code(error).is_some_and(|c| c.starts_with("57P0") || c.starts_with("08")),
-    }
-}
+use crate::postgres::failure;
+pub(super) use crate::postgres::{code, is_connection_lost, text};
 
 /// Whether the transaction lost against another one and would succeed if it were repeated.
 pub(super) fn is_collision(error: &sqlx_core::Error) -> bool {
@@ -39,55 +24,7 @@ pub(super) fn is_collision(error: &sqlx_core::Error) -> bool {
 
 /// Translates a driver error; `doing` says what was being done.
 pub(super) fn sql_error(doing: &str) -> impl FnOnce(sqlx_core::Error) -> Error + '_ {
-    move |e| {
-        let code = code(&e).unwrap_or_default();
-        let (kind, hint) = judge(&code, is_connection_lost(&e));
-        let mut error = Error::new(kind, format!("the store cannot {doing}"));
-        if let Some(hint) = hint {
-            error = error.with_hint(hint);
-        }
-        error.with_source(e)
-    }
-}
-
-fn judge(code: &str, connection_lost: bool) -> (ErrorKind, Option<&'static str>) {
-    match code {
-        "53100" => (
-            ErrorKind::DiskFull,
-            Some("free some disk space on the database server; work goes on by itself then"),
-        ),
-        "25006" => (
-            ErrorKind::Unavailable,
-            Some(
-                "the database takes no writes: point `store` at the primary server, or make it writable again",
-            ),
-        ),
-        "57014" | "55P03" => (
-            ErrorKind::Unavailable,
-            Some("the database did not answer in time; look for long transactions and locks on it"),
-        ),
-        "53300" => (
-            ErrorKind::Unavailable,
-            Some("let the database server take more connections, or run fewer workers"),
-        ),
-        "42501" => (
-            ErrorKind::Unavailable,
-            Some("the database user may not do this: make it the owner of docmill's tables"),
-        ),
-        "54000" | "22001" => (ErrorKind::InvalidRequest, Some("a name or key is too long for the database")),
-        "XX001" | "XX002" => (ErrorKind::Corrupt, Some("restore a backup of the database")),
-        _ if connection_lost => (ErrorKind::Unavailable, None),
-        // 53: resources; 58: the server's own files; 28 and 3D: it refuses us; 40: collisions that did not end.
-        _ if ["53", "58", "28", "3D", "40"].iter().any(|class| code.starts_with(class)) => {
-            (ErrorKind::Unavailable, None)
-        }
-        _ => (ErrorKind::Bug, None),
-    }
-}
-
-/// Text as the database can hold it: everything but NUL, which hostile names contain.
-pub(super) fn text(text: &str) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() }
+    move |e| failure("the store", doing, e)
 }
 
 /// Text or nothing, as the database can hold it.
@@ -220,32 +157,4 @@ pub(super) fn json<T: Serialize>(value: &T) -> Result<String> {
 /// An error as JSON text.
 pub(super) fn note_json(note: Option<&ErrorNote>) -> Result<Option<String>> {
     note.map(json).transpose()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_server_says_becomes_a_kind() {
-        for (code, kind) in [
-            ("53100", ErrorKind::DiskFull),
-            ("25006", ErrorKind::Unavailable),
-            ("57014", ErrorKind::Unavailable),
-            ("53300", ErrorKind::Unavailable),
-            ("40P01", ErrorKind::Unavailable),
-            ("28P01", ErrorKind::Unavailable),
-            ("54000", ErrorKind::InvalidRequest),
-            ("XX001", ErrorKind::Corrupt),
-            ("42601", ErrorKind::Bug),
-        ] {
-            assert_eq!(judge(code, false).0, kind, "{code}");
-        }
-        assert_eq!(judge("", true).0, ErrorKind::Unavailable);
-    }
-
-    #[test]
-    fn nul_is_the_only_character_that_changes() {
-        assert_eq!(text("a\0b\u{1}ü"), "a\u{fffd}b\u{1}ü");
-    }
 }

@@ -1,6 +1,7 @@
 //! Task rows: putting them in, many at once, and reading them back as leases.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use docmill_core::clock::Timestamp;
 use docmill_core::event::{EventBody, EventType};
@@ -158,6 +159,7 @@ pub(super) struct BareLease {
     pub(super) attempts: Attempts,
     pub(super) payload: Option<String>,
     pub(super) queued_at: Timestamp,
+    pub(super) waited: Option<Duration>,
     pub(super) ingestion_id: IngestionId,
 }
 
@@ -177,6 +179,7 @@ pub(super) fn read_lease(row: &PgRow) -> Result<BareLease> {
         attempts: Attempts { total: c.int()?, in_size: c.int()?, lost: c.int()? },
         payload: c.get()?,
         queued_at: c.time()?,
+        waited: None,
         ingestion_id: c.ingestion()?,
     })
 }
@@ -203,6 +206,7 @@ pub(super) fn new_lease(
         attempts: Attempts { total: 0, in_size: 0, lost: 1 },
         payload: new.payload.clone(),
         queued_at: now,
+        waited: None,
         ingestion_id: belongs.ingestion_id,
     }
 }
@@ -229,6 +233,7 @@ pub(super) async fn with_subjects(tx: &mut Tx, leases: Vec<BareLease>) -> Result
                 attempts: l.attempts,
                 payload: l.payload,
                 queued_at: l.queued_at,
+                waited: l.waited,
                 subject,
             })
         })

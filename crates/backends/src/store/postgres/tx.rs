@@ -79,6 +79,9 @@ enum Told {
 pub(super) struct Tx {
     inner: PgTransaction<'static>,
     db: Db,
+    begun: Duration,
+    /// Writes that share it.
+    pub(super) writes: usize,
     pub(super) now: Timestamp,
     pub(super) aftermath: Aftermath,
     told: Vec<Told>,
@@ -97,12 +100,15 @@ pub(super) struct Tx {
 
 impl Tx {
     pub(super) async fn begin(db: &Db, begin: Begin) -> Result<Self> {
+        let begun = db.clock.monotonic();
         let mut inner = db.begin(begin).await?;
         let now = db.time.now(&mut inner).await?;
         crash::point("store.group.begin");
         Ok(Self {
             inner,
             db: db.clone(),
+            begun,
+            writes: 1,
             now,
             aftermath: Aftermath::default(),
             told: Vec::new(),
@@ -255,7 +261,15 @@ impl Tx {
     }
 
     /// Writes everything that was gathered and commits, or rolls back if `outcome` is an error.
-    pub(super) async fn close<T>(mut self, outcome: Result<T>) -> Result<(T, Aftermath)> {
+    pub(super) async fn close<T>(self, outcome: Result<T>) -> Result<(T, Aftermath)> {
+        let (clock, meter) = (std::sync::Arc::clone(&self.db.clock), self.db.meter.clone());
+        let (begun, writes) = (self.begun, self.writes);
+        let closed = self.write_and_commit(outcome).await;
+        meter.transaction(writes, clock.monotonic().saturating_sub(begun), closed.is_ok());
+        closed
+    }
+
+    async fn write_and_commit<T>(mut self, outcome: Result<T>) -> Result<(T, Aftermath)> {
         let written = match outcome {
             Ok(answer) => self.write().await.map(|()| answer),
             Err(error) => Err(error),

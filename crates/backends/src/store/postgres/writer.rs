@@ -121,6 +121,7 @@ async fn commit_together(desk: &Desk<impl Fn(Aftermath)>, group: &[Job]) -> Resu
 }
 
 async fn exchange(tx: &mut Tx, group: &[Job], turn: &Turn) -> Result<Vec<Exchange>> {
+    tx.writes = group.len();
     let reports: Vec<&Commit> = group.iter().flat_map(|j| j.reports.iter().map(AsRef::as_ref)).collect();
     let mut committed = commit::commit(tx, &reports).await?.into_iter();
     let mut answers = Vec::with_capacity(group.len());

@@ -53,6 +53,8 @@ pub(in crate::store) struct Chosen {
     pub(in crate::store) task_id: TaskId,
     /// The capacity it takes; all there is, if it must run alone.
     pub(in crate::store) units: u32,
+    /// How long it has been due.
+    pub(in crate::store) waited: Duration,
 }
 
 /// What a claim is after.
@@ -115,15 +117,16 @@ impl Wanted {
                 }
                 *left -= 1;
                 last_served = Some(*tenant);
+                let (task_id, waited) = (candidate.task_id, now.since(candidate.run_at));
                 if suspect {
                     // Whatever takes the worker down now, it was this one: nothing else runs beside it, and no
                     // innocent neighbour is counted as lost again.
                     let units = candidate.units.max(self.units);
-                    chosen.push(Chosen { task_id: candidate.task_id, units });
+                    chosen.push(Chosen { task_id, units, waited });
                     break 'rounds;
                 }
                 units_left = units_left.saturating_sub(candidate.units);
-                chosen.push(Chosen { task_id: candidate.task_id, units: candidate.units });
+                chosen.push(Chosen { task_id, units: candidate.units, waited });
                 if chosen.len() >= self.max_tasks {
                     break 'rounds;
                 }
@@ -186,7 +189,7 @@ mod tests {
     fn suspect_runs_alone_and_takes_everything() {
         let queues = || vec![(tenant(1), vec![candidate(1, 1, LOST_BEFORE_ALONE), candidate(2, 1, 0)])];
         let (chosen, _) = wanted(8, true, 4).choose(queues(), Timestamp(0));
-        assert_eq!(chosen, [Chosen { task_id: TaskId(1), units: 8 }]);
+        assert_eq!(chosen, [Chosen { task_id: TaskId(1), units: 8, waited: Duration::ZERO }]);
         let (chosen, _) = wanted(8, false, 4).choose(queues(), Timestamp(0));
         assert_eq!(ids(&chosen), [2], "a busy worker passes it over");
         let (chosen, _) = wanted(8, false, 4).choose(queues(), Timestamp(6_000));

@@ -4,8 +4,11 @@
 pub(super) mod claim;
 pub(super) mod events;
 pub(super) mod look;
+pub(super) mod marker;
 pub(super) mod pace;
+pub(super) mod pieces;
 pub(super) mod receive;
 pub(super) mod steer;
+pub(super) mod tally;
 pub(super) mod totals;
 pub(super) mod tree;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use docmill_core::clock::Timestamp;
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, Epoch, TaskId, TenantId, WorkerId};
 use docmill_core::ports::store::ClaimSpec;
@@ -67,6 +68,7 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
                 continue;
             }
             let mut lease = take(tx, candidate.lease, spec)?;
+            lease.waited = Some(tx.now.since(Timestamp(candidate.run_at)));
             left.1 -= 1;
             if suspect {
                 // Whatever takes the worker down now, it was this one: nothing else runs beside it, and no

@@ -19,6 +19,31 @@ pub(super) fn ledger(conn: &Connection, tenant: TenantId, batch: Option<BatchId>
     Ok(ledger)
 }
 
+/// How many tenants have a ledger that does not balance: the same sums as [`ledger`], of all tenants in one pass and
+/// without the list of containers.
+pub(super) fn unbalanced(conn: &Connection) -> Result<u64> {
+    conn.prepare_cached(
+        "WITH term (tenant_id, missing) AS (
+           SELECT tenant_id, CASE WHEN state = 'open' OR expected IS NULL THEN received ELSE expected END FROM batch
+           UNION ALL
+           SELECT tenant_id, count(*) FROM ingestion WHERE batch_id IS NULL AND parent_id IS NULL GROUP BY tenant_id
+           UNION ALL
+           SELECT tenant_id, CASE WHEN ended AND declared IS NOT NULL THEN declared - refused ELSE emitted END
+             FROM manifest WHERE superseded = 0
+           UNION ALL
+           SELECT tenant_id, -count(*) FROM ingestion WHERE superseded = 0 GROUP BY tenant_id),
+         uneven (tenant_id) AS (
+           SELECT tenant_id FROM term GROUP BY tenant_id HAVING sum(missing) <> 0
+           UNION
+           SELECT tenant_id FROM manifest
+             WHERE superseded = 0 AND ended AND declared IS NOT NULL AND declared <> emitted + refused)
+         SELECT count(*) FROM uneven",
+    )
+    .and_then(|mut s| s.query_row([], |r| r.get::<_, i64>(0)))
+    .map(|n| u64::try_from(n).unwrap_or(0))
+    .map_err(sql_error("read the ledger"))
+}
+
 /// A sealed batch expects what its walker counted; one that is still being counted, what it has received.
 fn expect_batches(
     conn: &Connection,

@@ -21,6 +21,7 @@ mod row;
 mod steer;
 mod sweep;
 mod task;
+mod transfer;
 mod tree;
 mod tx;
 mod worker;
@@ -28,3 +29,4 @@ mod writer;
 
 pub use migrate::{SCHEMA_VERSION, schema_dump};
 pub use open::SqliteStore;
+pub use transfer::SqliteTransfer;

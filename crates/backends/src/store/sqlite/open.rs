@@ -20,10 +20,11 @@ use docmill_core::id::{
 };
 use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ledger::Ledger;
+use docmill_core::metrics::StoreMeter;
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
     ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, NewWorker, Receipt,
-    Received, Selected, Selection, StepRecord, Swept,
+    Received, Selected, Selection, StepRecord, Swept, Tally,
 };
 use docmill_core::task::{Lease, NewTask, TaskKind};
 use docmill_core::{Error, Result, crash};
@@ -37,7 +38,8 @@ use super::readers::Readers;
 use super::row::sql_error;
 use super::writer::{Lane, Writer};
 use super::{
-    batch, children, claim, commit, events, follow, ledger, look, migrate, receive, steer, sweep, worker,
+    batch, children, claim, commit, events, follow, ledger, look, migrate, receive, steer, sweep, transfer,
+    worker,
 };
 
 /// The embedded store.
@@ -56,10 +58,33 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens or makes the database file. The caller has made sure that no other process owns it.
     pub fn open(path: &Path, clock: Arc<dyn Clock>, ids: Arc<dyn IdGen>) -> Result<Self> {
-        let mut conn = Connection::open(path).map_err(|e| {
-            sql_error("open its file")(e).with_hint(format!("check that `{}` can be written", path.display()))
-        })?;
-        configure(&conn)?;
+        Self::open_metered(path, clock, ids, StoreMeter::default())
+    }
+
+    /// The same, counting its transactions.
+    pub fn open_metered(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdGen>,
+        meter: StoreMeter,
+    ) -> Result<Self> {
+        let conn = connect(path)?;
+        transfer::refuse_half_done(&conn, path)?;
+        Self::start(conn, path, clock, ids, meter)
+    }
+
+    /// Opens it even if it is a half-done copy of another store, to compare it with that one.
+    pub fn open_half_done(path: &Path, clock: Arc<dyn Clock>, ids: Arc<dyn IdGen>) -> Result<Self> {
+        Self::start(connect(path)?, path, clock, ids, StoreMeter::default())
+    }
+
+    fn start(
+        mut conn: Connection,
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdGen>,
+        meter: StoreMeter,
+    ) -> Result<Self> {
         migrate::migrate(&mut conn)?;
         let (work, documents, changed) =
             (watch::Sender::new(0), watch::Sender::new(0), watch::Sender::new(0));
@@ -85,7 +110,7 @@ impl SqliteStore {
         };
         Ok(Self {
             path: path.to_owned(),
-            writer: Writer::start(conn, Arc::clone(&clock), ids, after)?,
+            writer: Writer::start(conn, Arc::clone(&clock), ids, meter, after)?,
             readers: Readers::new(path),
             turn: Arc::new(Turn::default()),
             pace,
@@ -95,6 +120,15 @@ impl SqliteStore {
             clock,
         })
     }
+}
+
+/// A connection that may write, set as all of them are.
+pub(super) fn connect(path: &Path) -> Result<Connection> {
+    let conn = Connection::open(path).map_err(|e| {
+        sql_error("open its file")(e).with_hint(format!("check that `{}` can be written", path.display()))
+    })?;
+    configure(&conn)?;
+    Ok(conn)
 }
 
 fn configure(conn: &Connection) -> Result<()> {
@@ -335,6 +369,14 @@ impl Store for SqliteStore {
     async fn select(&self, tenant: TenantId, selection: &Selection) -> Result<Vec<Selected>> {
         let (selection, now) = (selection.clone(), self.clock.now());
         self.readers.read(move |conn| look::select(conn, tenant, &selection, now)).await
+    }
+
+    async fn tally(&self) -> Result<Tally> {
+        self.readers.read(look::tally).await
+    }
+
+    async fn unbalanced(&self) -> Result<u64> {
+        self.readers.read(ledger::unbalanced).await
     }
 
     async fn ledger(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Ledger> {

@@ -79,7 +79,7 @@ impl Readers {
     }
 }
 
-fn open(path: &Path) -> Result<Connection> {
+pub(super) fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(sql_error("open a reader"))?;
     // A reader may meet the writer's checkpoint; waiting a moment is right, failing is not.

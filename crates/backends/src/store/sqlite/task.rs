@@ -150,6 +150,7 @@ pub(super) fn read_lease(tx: &Tx<'_>, row: &Row<'_>, subjects: &mut Subjects) ->
         attempts: Attempts { total: c.get()?, in_size: c.get()?, lost: c.get()? },
         payload: c.get()?,
         queued_at: c.time()?,
+        waited: None,
         subject: subjects.find(tx, c.ingestion()?)?,
     })
 }

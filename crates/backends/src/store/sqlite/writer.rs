@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use docmill_core::clock::{Clock, IdGen};
+use docmill_core::metrics::StoreMeter;
 use docmill_core::{Error, Result, crash};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -105,13 +106,14 @@ impl Writer {
         conn: Connection,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGen>,
+        meter: StoreMeter,
         after: impl Fn(Aftermath) + Send + 'static,
     ) -> Result<Self> {
         let shared = Arc::new(Shared { lanes: Mutex::new(Lanes::default()), arrived: Condvar::new() });
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("docmill-writer".into())
-            .spawn(move || run(&conn, &theirs, clock.as_ref(), ids.as_ref(), &after))
+            .spawn(move || run(&conn, &theirs, clock.as_ref(), ids.as_ref(), &meter, &after))
             .map_err(|e| Error::unavailable("cannot start the writer thread").with_source(e))?;
         Ok(Self { shared, thread: Some(thread) })
     }
@@ -169,7 +171,14 @@ impl Drop for Writer {
     }
 }
 
-fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, after: &dyn Fn(Aftermath)) {
+fn run(
+    conn: &Connection,
+    shared: &Shared,
+    clock: &dyn Clock,
+    ids: &dyn IdGen,
+    meter: &StoreMeter,
+    after: &dyn Fn(Aftermath),
+) {
     let sync = Sync::new(conn);
     loop {
         let (first, durable) = {
@@ -187,7 +196,10 @@ fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, a
             }
         };
         let mut group = Vec::new();
-        match commit_group(&sync, shared, clock, ids, durable, first, &mut group) {
+        let begun = clock.monotonic();
+        let committed = commit_group(&sync, shared, clock, ids, durable, first, &mut group);
+        meter.transaction(group.len(), clock.monotonic().saturating_sub(begun), committed.is_ok());
+        match committed {
             Ok(aftermath) => {
                 crash::point("store.group.before_reply");
                 after(aftermath);
@@ -202,7 +214,9 @@ fn run(conn: &Connection, shared: &Shared, clock: &dyn Clock, ids: &dyn IdGen, a
             }
             Err(_) => {
                 for mut job in group {
+                    let begun = clock.monotonic();
                     let outcome = commit_one(&sync, clock, ids, job.as_mut());
+                    meter.transaction(1, clock.monotonic().saturating_sub(begun), outcome.is_ok());
                     if let Ok(aftermath) = outcome {
                         after(aftermath);
                     }

@@ -140,7 +140,8 @@ impl<'a> Chunk<'a> {
                 "task {} was taken over while it unpacked `{}`",
                 self.lease.task_id,
                 docmill_core::text::shown(&self.lease.subject.name)
-            ))),
+            ))
+            .logged_as("the task was taken over while it unpacked")),
         }
     }
 }

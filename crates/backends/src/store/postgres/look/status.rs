@@ -82,14 +82,7 @@ async fn ingestions(conn: &mut PgConnection, tenant: TenantId) -> Result<Ingesti
     .map_err(sql_error("count ingestions"))?;
     for row in &loose {
         let mut c = Columns::new(row);
-        let (status, n) = (c.word(IngestionStatus::from_name)?, c.count()?);
-        match status {
-            IngestionStatus::InProgress => counts.in_progress += n,
-            IngestionStatus::Completed => counts.completed += n,
-            IngestionStatus::Failed => counts.failed += n,
-            IngestionStatus::Skipped => counts.skipped += n,
-            IngestionStatus::Cancelled => counts.cancelled += n,
-        }
+        counts.add(c.word(IngestionStatus::from_name)?, c.count()?);
     }
     Ok(counts)
 }

@@ -5,6 +5,7 @@ mod head;
 mod list;
 mod show;
 mod status;
+mod tally;
 mod why;
 
 pub(super) use dossier::dossiers;
@@ -12,6 +13,7 @@ pub(super) use head::{head, heads, select};
 pub(super) use list::list;
 pub(super) use show::show;
 pub(super) use status::status;
+pub(super) use tally::tally;
 pub(super) use why::why;
 
 use docmill_core::Result;

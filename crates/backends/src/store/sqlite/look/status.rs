@@ -75,13 +75,7 @@ fn ingestions(conn: &Connection, tenant: TenantId) -> Result<IngestionCounts> {
         Ok((c.word(IngestionStatus::from_name)?, c.count()?))
     })?;
     for (status, n) in loose {
-        match status {
-            IngestionStatus::InProgress => counts.in_progress += n,
-            IngestionStatus::Completed => counts.completed += n,
-            IngestionStatus::Failed => counts.failed += n,
-            IngestionStatus::Skipped => counts.skipped += n,
-            IngestionStatus::Cancelled => counts.cancelled += n,
-        }
+        counts.add(status, n);
     }
     Ok(counts)
 }

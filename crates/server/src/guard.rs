@@ -20,7 +20,7 @@ const HEADERS: &[(HeaderName, &str)] = &[
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-pub(super) async fn guard(request: Request<Body>, next: Next) -> Response {
+pub(crate) async fn guard(request: Request<Body>, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let mut response = if host.is_some_and(is_loopback) {
         next.run(request).await
