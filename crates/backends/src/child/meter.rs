@@ -67,10 +67,11 @@ impl Meter {
                 .with_hint("raise `sandbox.cpu_without_progress`"),
             ));
         }
-        // Time spent ready to run on a busy machine is not the document's doing.
+        // Time spent ready to run on a busy machine is not the document's doing, and a wait that still goes on is
+        // not in the count yet. Whoever is ready and does get the CPU is stopped by the limit above.
         let starved = usage.starved.saturating_sub(mark.starved);
         let wall = now.saturating_sub(mark.at).saturating_sub(starved);
-        if wall > allowance.wall_without_progress {
+        if wall > allowance.wall_without_progress && !usage.ready {
             let limit = allowance.wall_without_progress.as_secs_f64();
             return Some(Verdict::Timeout(
                 Error::timeout(format!(
@@ -121,7 +122,8 @@ mod tests {
     };
 
     fn used(cpu: u64, starved: u64) -> Usage {
-        Usage { cpu: Duration::from_secs(cpu), starved: Duration::from_secs(starved), memory_bytes: 10 }
+        let (cpu, starved) = (Duration::from_secs(cpu), Duration::from_secs(starved));
+        Usage { cpu, starved, ready: false, memory_bytes: 10 }
     }
 
     fn sample(meter: &mut Meter, now: u64, usage: Usage) -> Option<Verdict> {
@@ -156,6 +158,15 @@ mod tests {
         assert!(sample(&mut meter, 0, used(0, 0)).is_none());
         assert!(sample(&mut meter, 1000, used(0, 980)).is_none());
         assert!(matches!(sample(&mut meter, 1011, used(0, 980)), Some(Verdict::Timeout(_))));
+    }
+
+    #[test]
+    fn waiting_for_the_cpu_for_long_is_no_timeout() {
+        let mut meter = Meter::default();
+        assert!(sample(&mut meter, 0, used(0, 0)).is_none());
+        let waits = Usage { ready: true, ..used(0, 0) };
+        assert!(sample(&mut meter, 1000, waits).is_none());
+        assert!(matches!(sample(&mut meter, 1001, used(0, 0)), Some(Verdict::Timeout(_))));
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub(super) struct Usage {
     pub(super) cpu: Duration,
     /// How long its threads stood ready and got no CPU.
     pub(super) starved: Duration,
+    /// A thread is running or stands ready to. The kernel adds a wait to `starved` only when it is over.
+    pub(super) ready: bool,
     /// Memory that is its own: anonymous and shared anonymous, not mapped files.
     pub(super) memory_bytes: u64,
 }
@@ -19,14 +21,17 @@ pub(super) struct Usage {
 pub(super) fn usage(pid: u32) -> io::Result<Usage> {
     let cpu = cpu(pid)?;
     let memory_bytes = own_memory(&read(&format!("/proc/{pid}/status"))?);
-    let mut starved = Duration::ZERO;
+    let (mut starved, mut ready) = (Duration::ZERO, false);
     for thread in threads(pid)? {
         // A thread that ended since the listing is no error.
         if let Ok(line) = read(&format!("/proc/{pid}/task/{thread}/schedstat")) {
             starved += waited(&line);
         }
+        if let Ok(stat) = read(&format!("/proc/{pid}/task/{thread}/stat")) {
+            ready |= is_ready(&stat);
+        }
     }
-    Ok(Usage { cpu, starved, memory_bytes })
+    Ok(Usage { cpu, starved, ready, memory_bytes })
 }
 
 /// CPU time of all threads of process `pid` so far.
@@ -54,11 +59,20 @@ fn read(path: &str) -> io::Result<String> {
     Ok(text)
 }
 
-/// Fields 14 and 15 of `stat`. The second field is the name, which may hold anything, so counting starts
+/// The fields of `stat` from the third on. The second is the name, which may hold anything, so counting starts
 /// behind its closing parenthesis.
+fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
+    stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace())
+}
+
+/// Field 3 of `stat`.
+fn is_ready(stat: &str) -> bool {
+    fields(stat).and_then(|mut fields| fields.next()) == Some("R")
+}
+
+/// Fields 14 and 15 of `stat`.
 fn cpu_ticks(stat: &str) -> Option<u64> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace().skip(11);
+    let mut fields = fields(stat)?.skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
     Some(user + system)
@@ -88,6 +102,8 @@ mod tests {
         let stat = "7 (a) R 9 9) S 1 7 7 0 -1 4194304 100 0 0 0 250 50 0 0 20 0 1 0 5 6 7";
         assert_eq!(cpu_ticks(stat), Some(300));
         assert_eq!(cpu_ticks("garbage"), None);
+        assert!(!is_ready(stat));
+        assert!(is_ready(&stat.replace(") S", ") R")));
     }
 
     #[test]
@@ -100,5 +116,6 @@ mod tests {
     fn usage_of_this_process_is_readable() {
         let usage = usage(std::process::id()).unwrap();
         assert!(usage.memory_bytes > 0);
+        assert!(usage.ready, "whoever asks is running");
     }
 }
