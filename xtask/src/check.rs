@@ -134,7 +134,8 @@ impl Tests {
         let Some((_, counts)) = line.split_once("test result: ").or_else(|| line.split_once("run: ")) else {
             return;
         };
-        if !line.trim_start().starts_with("test result: ") && !line.trim_start().starts_with("Summary [") {
+        // nextest repeats, indented, what the binary of a failed test printed.
+        if !line.starts_with("test result: ") && !line.trim_start().starts_with("Summary [") {
             return;
         }
         let words: Vec<&str> = counts.split([' ', ';', ',', '.']).filter(|w| !w.is_empty()).collect();
@@ -216,6 +217,7 @@ mod tests {
             "\u{1b}[32;1m     Summary\u{1b}[0m [   0.1s] \u{1b}[1m1\u{1b}[0m test run: 1 passed, 0 skipped",
         );
         counts.add("a test says: 5 passed");
+        counts.add("    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 7 filtered out");
         assert_eq!(counts, Tests { passed: 11, failed: 2, skipped: 5 });
     }
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
 
-use crate::process::output;
+use anyhow::{Context, Result, ensure};
+
+use crate::process::{output, succeeds};
 
 const OPENING: &str = "\
 # Commands
@@ -24,28 +26,37 @@ A command that needs the store talks to the process that owns the data directory
 
 /// The page.
 pub(super) fn page() -> Result<String> {
+    let docmill = build()?;
     let mut page = OPENING.to_owned();
-    describe(&mut page, &[])?;
+    describe(&mut page, &docmill, &[])?;
     Ok(page)
 }
 
+/// Builds the binary as the tests do, so that nothing is left to build after them. It lies beside this one.
+fn build() -> Result<PathBuf> {
+    let args = ["test", "--workspace", "--all-features", "--locked", "--no-run", "--quiet"];
+    ensure!(succeeds("cargo", &args)?, "docmill cannot be built");
+    let here = std::env::current_exe().context("cannot tell where this program lies")?;
+    Ok(here.with_file_name("docmill"))
+}
+
 /// Adds the help of the command at `path`, and then that of its subcommands.
-fn describe(page: &mut String, path: &[&str]) -> Result<()> {
-    let help = help(path)?;
+fn describe(page: &mut String, docmill: &Path, path: &[&str]) -> Result<()> {
+    let help = help(docmill, path)?;
     // The options that every command takes are shown once, at the top.
     let shown =
         if path.is_empty() { help.as_str() } else { help.split("\nGlobal options:").next().unwrap_or(&help) };
     let name = ["docmill"].iter().chain(path).copied().collect::<Vec<_>>().join(" ");
     write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", shown.trim_end()).context("cannot write the page")?;
     for command in subcommands(&help) {
-        describe(page, &[path, &[command]].concat())?;
+        describe(page, docmill, &[path, &[command]].concat())?;
     }
     Ok(())
 }
 
-fn help(path: &[&str]) -> Result<String> {
-    let cargo = ["run", "--quiet", "--locked", "--package", "docmill", "--"];
-    let printed = output("cargo", &[&cargo[..], path, &["--help"]].concat())?;
+fn help(docmill: &Path, path: &[&str]) -> Result<String> {
+    let program = docmill.to_str().context("the path of the binary is not text")?;
+    let printed = output(program, &[path, &["--help"]].concat())?;
     Ok(printed.lines().map(|line| line.trim_end().to_owned() + "\n").collect())
 }
 
