@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use docmill_core::clock::{Clock as _, IdGen as _, SystemClock, SystemIds, Timestamp};
+use docmill_core::clock::{Clock as _, SystemClock, Timestamp};
 use docmill_testkit::faults::Proxy;
 use docmill_testkit::state::assert_same;
-use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
 
-use crate::postgres_server::{self, TestDatabase};
+use crate::on_server::OnServer;
+use crate::postgres_server;
+use crate::process::Process;
+use crate::support::Mill;
 use crate::support::aftermath::aftermath_of;
 use crate::support::tasks::until;
-use crate::support::{Mill, signal};
 
 /// Asked for by command: the number of seconds.
 pub(crate) const ASKED: &str = "DOCMILL_CUT_OFF";
@@ -36,7 +36,9 @@ struct Times {
 }
 
 /// Everything scaled down by the settings.
-pub(crate) fn short(server: Option<&str>) {
+pub(crate) fn worker_that_is_cut_off_stops_before_its_leases_end_and_writes_nothing_twice(
+    server: Option<&str>,
+) {
     cut_off(
         server,
         &Times {
@@ -49,7 +51,7 @@ pub(crate) fn short(server: Option<&str>) {
 }
 
 /// With the lease that is set by default.
-pub(crate) fn long(asked: Option<&str>) {
+pub(crate) fn worker_that_is_cut_off_for_as_long_as_asked_for_writes_nothing_twice(asked: Option<&str>) {
     let closed = Duration::from_secs(asked.unwrap().parse().unwrap());
     let server = std::env::var_os(postgres_server::VARIABLE).and_then(|value| value.into_string().ok());
     let lease = Duration::from_mins(1);
@@ -88,26 +90,16 @@ fn undisturbed(times: &Times) -> String {
 
 /// Answers how long the whole took.
 fn cut_off(server: Option<&str>, times: &Times) -> Duration {
-    let runtime = Runtime::new().unwrap();
-    let name = format!("docmill_test_{}", SystemIds.next().simple());
-    let database = runtime.block_on(TestDatabase::make(server.unwrap(), &name)).unwrap().unwrap();
-    let url = database.url();
-    let (account, rest) = url.split_once('@').unwrap();
+    let on_server = OnServer::new(server);
+    let (account, rest) = on_server.url.split_once('@').unwrap();
     let (address, name) = rest.split_once('/').unwrap();
     let proxy = {
-        let _on = runtime.enter();
+        let _on = on_server.runtime.enter();
         Proxy::start(address).unwrap()
     };
-    let ask = |sql: &str| runtime.block_on(postgres_server::texts(&url, sql)).unwrap();
-    let count =
-        |of: &str| ask(&format!("SELECT count(*)::text FROM task WHERE {of}"))[0].parse::<u64>().unwrap();
-
     let lease = format!("{}ms", times.lease.as_millis());
     let renew = format!("{}ms", times.lease.as_millis() / 4);
-    let blobs = Mill::new();
-    let place = blobs.with_data("data").with_settings(&[
-        ("DOCMILL_STORE_URL", &url),
-        ("DOCMILL_BLOBS_URL", &format!("file:{}", blobs.path("blobs").display())),
+    let place = on_server.mill.with_data("data").with_settings(&[
         ("DOCMILL_ENGINE_LEASE", &lease),
         ("DOCMILL_ENGINE_RENEW_EVERY", &renew),
         ("DOCMILL_ENGINE_SWEEP_EVERY", "1s"),
@@ -124,7 +116,7 @@ fn cut_off(server: Option<&str>, times: &Times) -> Duration {
 
     let mut cut = work(&far, "cut.log");
     until(&mut cut.0, "all documents are being read", || {
-        count("kind = 'extract-text' AND state = 'running'") == 4
+        on_server.tasks("kind = 'extract-text' AND state = 'running'") == 4
     });
     proxy.black_hole();
     let clock = SystemClock::new();
@@ -132,22 +124,22 @@ fn cut_off(server: Option<&str>, times: &Times) -> Duration {
     let mut leases: BTreeMap<i64, i64> = BTreeMap::new();
     let mut other = work(&near, "other.log");
     until(&mut other.0, "another worker has done everything", || {
-        let held =
-            ask("SELECT task_id || ' ' || lease_until FROM task WHERE state = 'running' AND epoch = 1");
+        let held = on_server
+            .ask("SELECT task_id || ' ' || lease_until FROM task WHERE state = 'running' AND epoch = 1");
         leases.extend(held.iter().map(|row| {
             let (task, until) = row.split_once(' ').unwrap();
             (task.parse::<i64>().unwrap(), until.parse::<i64>().unwrap())
         }));
-        count("state IN ('queued', 'running')") == 0 && clock.monotonic() >= times.closed
+        on_server.tasks("state IN ('queued', 'running')") == 0 && clock.monotonic() >= times.closed
     });
     assert_eq!(leases.len(), 4, "all four were held by the one that was cut off: {leases:?}");
     assert!(cut.0.try_wait().unwrap().is_none(), "it waits for its database");
 
     proxy.recover();
-    end(&mut other.0);
+    other.end();
     ingest(&place, "after");
-    until(&mut cut.0, "the first works again", || count("state IN ('queued', 'running')") == 0);
-    end(&mut cut.0);
+    until(&mut cut.0, "the first works again", || on_server.tasks("state IN ('queued', 'running')") == 0);
+    cut.end();
     place.run(&["work", "--exit-when-idle"]).expect(0);
 
     let left = left_to_others(&place.path("cut.log"));
@@ -162,25 +154,9 @@ fn cut_off(server: Option<&str>, times: &Times) -> Duration {
     clock.monotonic()
 }
 
-struct Worker(Child);
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // Already gone is fine: the test has ended it.
-        if self.0.kill().is_ok() {
-            self.0.wait().unwrap();
-        }
-    }
-}
-
-fn work(mill: &Mill, log: &str) -> Worker {
+fn work(mill: &Mill, log: &str) -> Process {
     let log = File::create(mill.path(log)).unwrap();
-    Worker(mill.command(&["work"]).stdout(Stdio::null()).stderr(log).spawn().unwrap())
-}
-
-fn end(worker: &mut Child) {
-    signal(worker, Signal::TERM);
-    assert_eq!(worker.wait().unwrap().code(), Some(0));
+    Process::start(mill.command(&["work"]).stdout(Stdio::null()).stderr(log))
 }
 
 /// When a worker left a task to its new owner, and for how long it had worked on it, by its own log.

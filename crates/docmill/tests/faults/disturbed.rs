@@ -33,7 +33,7 @@ struct Extent {
 }
 
 /// A few disturbances, of every kind.
-pub(crate) fn short(_: Option<&str>) {
+pub(crate) fn every_kind_of_disturbance_leaves_what_an_undisturbed_run_leaves(_: Option<&str>) {
     let mut cluster = Cluster::start();
     let undisturbed = undisturbed(&cluster, 150);
     disturbed(
@@ -45,7 +45,7 @@ pub(crate) fn short(_: Option<&str>) {
 }
 
 /// As many as were asked for: `runs`, `files`, `disturbances`, `seed`, separated by spaces. Each run has another seed.
-pub(crate) fn long(asked: Option<&str>) {
+pub(crate) fn as_many_disturbances_as_asked_for_leave_what_an_undisturbed_run_leaves(asked: Option<&str>) {
     let numbers: Vec<u64> = asked.unwrap().split(' ').map(|number| number.parse().unwrap()).collect();
     let [runs, files, disturbances, seed] = numbers[..] else { panic!("`{ASKED}` has four numbers") };
     let (files, disturbances) = (files as usize, disturbances as usize);
