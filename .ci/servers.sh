@@ -62,7 +62,8 @@ free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# Starts PostgreSQL and exports DOCMILL_TEST_POSTGRES.
+# Starts PostgreSQL and exports DOCMILL_TEST_POSTGRES. Tests that kill their server start one of their own with
+# DOCMILL_TEST_POSTGRES_COMMAND PORT DIRECTORY.
 start_postgres() {
   [ -z "${DOCMILL_TEST_POSTGRES:-}" ] || return 0
   local files bin port
@@ -91,7 +92,43 @@ start_postgres() {
     say "PostgreSQL does not start; see the messages above"
     return 1
   fi
+  write_postgres_command "$bin" >"$servers_dir/postgres"
+  chmod 755 "$servers_dir/postgres"
   export DOCMILL_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
+  export DOCMILL_TEST_POSTGRES_COMMAND="$servers_dir/postgres"
+}
+
+# write_postgres_command BIN: prints a script that serves PostgreSQL with the programs in BIN.
+write_postgres_command() {
+  cat <<EOF
+#!/bin/sh
+# postgres PORT DIRECTORY [OPTION …]: serves PostgreSQL from a directory that the user of the server may reach, and
+# makes the database on the first call. When it takes statements, the file \`ready\` is there. The process that was
+# started is the server itself: SIGQUIT ends it as a crash would, SIGINT in order.
+set -eu
+port=\$1 dir=\$2
+shift 2
+as_user=
+if [ "\$(id -u)" -eq 0 ]; then
+  chown 65534:65534 "\$dir"
+  as_user="setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=\$dir"
+fi
+if [ ! -f "\$dir/data/PG_VERSION" ]; then
+  \$as_user "$1/initdb" -D "\$dir/data" -U postgres -A trust -E UTF8 --locale=C -N
+fi
+{
+  tries=0
+  until "$1/psql" -h 127.0.0.1 -p "\$port" -U postgres -qtc 'SELECT 1' >/dev/null 2>&1; do
+    tries=\$((tries + 1))
+    if [ \$tries -gt 600 ]; then exit 1; fi
+    sleep 0.05
+  done
+  : >"\$dir/ready.new"
+  mv "\$dir/ready.new" "\$dir/ready"
+} &
+exec \$as_user "$1/postgres" -D "\$dir/data" -c listen_addresses=127.0.0.1 -c "port=\$port" \\
+  -c unix_socket_directories= -c fsync=off -c max_connections=300 "\$@"
+EOF
 }
 
 # Starts a server that speaks S3, and exports DOCMILL_TEST_S3 with the keys to it. Tests that kill their server start

@@ -1,7 +1,7 @@
 //! The developer's commands: `cargo xtask <command>`.
 //!
 //! `check` is what a change must pass, `tidy` holds the tree against the project's own rules, `gen` writes the
-//! pages that are made from code, `bench` measures. None of it is part of the product.
+//! pages that are made from code, `bench` measures, `faults` disturbs. None of it is part of the product.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal")]
 #![expect(
     clippy::disallowed_methods,
@@ -10,6 +10,7 @@
 
 mod bench;
 mod check;
+mod faults;
 mod generate;
 mod process;
 mod tidy;
@@ -26,6 +27,7 @@ usage: cargo xtask <command>
   tidy                    the project's own rules: registration, docs, names, sizes, directions
   gen [--check]           writes the pages made from code; --check fails if one is out of date
   bench engine|ingest     measures, prints a table, writes bench/results/; options go to the bench (--help)
+  faults [--runs N] …     disturbs real workers on real servers, writes bench/results/faults.json (--help)
   setup                   installs the git hook that runs `check --fast`";
 
 fn main() -> ExitCode {
@@ -50,6 +52,7 @@ fn dispatch() -> Result<bool> {
         ["gen"] => generate::write(),
         ["gen", "--check"] => generate::check(),
         ["bench", name, options @ ..] => bench::run(name, options),
+        ["faults", options @ ..] => faults::run(options),
         ["setup"] => process::succeeds("git", &["config", "core.hooksPath", ".githooks"]),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -1,20 +1,26 @@
 //! Kills the real process with SIGKILL at every named point, starts it again, and asserts that nothing is lost
-//! and nothing happened twice: what is there afterwards equals what an undisturbed run leaves.
+//! and nothing happened twice: what is there afterwards equals what an undisturbed run leaves. Points that concern the
+//! store come a second time, with the store on PostgreSQL.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
     reason = "a test binary without a harness: a failed step is a failed case"
 )]
 
+#[path = "../../backends/tests/postgres_server/mod.rs"]
+mod postgres_server;
 mod support;
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus, Stdio};
 
+use docmill_core::clock::{IdGen as _, SystemIds};
 use docmill_core::crash::POINTS;
 use docmill_testkit::archive::archive;
+use docmill_testkit::conformance::{self, Availability};
 use docmill_testkit::state::assert_same;
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
+use postgres_server::TestDatabase;
 use support::Mill;
 use support::aftermath::{aftermath, processes_of};
 
@@ -122,6 +128,35 @@ const LATER: &[&str] = &[
     "migrate.chunk.after_commit:9",
 ];
 
+/// Where the store on PostgreSQL goes other ways than the embedded one.
+fn concerns_the_store(point: &str) -> bool {
+    let parts = ["store.", "batch.", "sweep.", "index."];
+    let more = ["worker.registered", "engine.after_claim", "engine.before_renew", "engine.after_renew"];
+    parts.iter().any(|part| point.starts_with(part))
+        || more.contains(&point)
+        || point.starts_with("engine.after_commit")
+        || point.starts_with("unpack.after_chunk")
+}
+
+/// A place with its store on a server, and the database that goes with it.
+fn place_on(server: &str) -> (Mill, TestDatabase) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let name = format!("docmill_test_{}", SystemIds.next().simple());
+    let database = runtime.block_on(TestDatabase::make(server, &name)).unwrap().unwrap();
+    (Mill::new().with_settings(&[("DOCMILL_STORE_URL", &database.url())]), database)
+}
+
+/// What is left on the server is what an undisturbed run leaves in a data directory.
+fn survives_on(server: &str, point: &str) {
+    let special = special(point.split(':').next().unwrap_or(point));
+    let (mill, _database) = place_on(server);
+    fill(&mill, 0);
+    assert_eq!(ingest(&mill, Some(point), special), None, "the process was not killed there");
+    assert_eq!(processes_of(&mill), 0, "I9: a process is left behind");
+    assert_eq!(ingest(&mill, None, None), Some(0), "the second run ends well");
+    assert_same(&aftermath(&mill), &undisturbed(0));
+}
+
 /// Moves everything to the directory `moved`.
 fn migrate(mill: &Mill, crash_at: Option<&str>) -> Option<i32> {
     let mut command = mill.command(&["migrate", "--to-data", "moved"]);
@@ -178,7 +213,7 @@ fn survives(point: &str) {
 
 fn main() -> ExitCode {
     assert!(POINTS.len() >= 40);
-    let trials = POINTS
+    let mut trials: Vec<Trial> = POINTS
         .iter()
         .chain(LATER)
         .map(|point| {
@@ -188,5 +223,14 @@ fn main() -> ExitCode {
             })
         })
         .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    let (server, ignored) = Availability::AskedBy(postgres_server::VARIABLE).look();
+    trials.extend(POINTS.iter().chain(LATER).filter(|point| concerns_the_store(point)).map(|point| {
+        let server = server.clone();
+        Trial::test(format!("kill_at::postgres::{point}"), move || {
+            survives_on(&server.unwrap_or_default(), point);
+            Ok(())
+        })
+        .with_ignored_flag(ignored)
+    }));
+    conformance::run(trials)
 }

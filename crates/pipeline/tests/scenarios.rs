@@ -183,6 +183,45 @@ async fn work_stops_before_a_lease_that_cannot_be_renewed_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn work_stops_before_a_short_lease_ends_too() {
+    let lease = Duration::from_millis(900);
+    let world = World::with(|settings| {
+        (settings.engine.lease, settings.engine.renew_every) = (lease, lease / 4);
+    });
+    world.offer("hang.txt", b"hello").await;
+    let engine = world.engine();
+    world.reader.hangs.notified().await;
+    // At any moment between two looks.
+    tokio::time::sleep(Duration::from_millis(430)).await;
+    let last_renewal = tokio::time::Instant::now();
+    world.store.failing_renewals.store(true, Ordering::SeqCst);
+    world.reader.given_up().await;
+    assert!(last_renewal.elapsed() < lease, "{:?}", last_renewal.elapsed());
+    world.store.failing_renewals.store(false, Ordering::SeqCst);
+    engine.shutdown(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn clock_that_is_set_ahead_takes_no_work_away() {
+    let world = World::new();
+    world.offer("hang.txt", b"hello").await;
+    let engine = world.engine();
+    world.reader.hangs.notified().await;
+    let epoch = world.store.epochs("extract-text");
+    for _ in 0..3 {
+        // Every lease seems to have ended long ago.
+        world.clock.set_ahead(Duration::from_hours(1));
+        tokio::time::sleep(Duration::from_mins(2)).await;
+    }
+    assert_eq!(world.store.epochs("extract-text"), epoch, "nobody has swept it");
+    assert_eq!(world.store.states("extract-text"), [TaskState::Running]);
+    world.reader.let_go();
+    world.store.logged(2).await;
+    engine.shutdown(Duration::ZERO).await;
+    assert_eq!(world.store.log(), ["intake-document: done", "extract-text: done"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn work_without_progress_is_stopped_and_tried_on_large() {
     let world = World::new();
     world.offer("hang.txt", b"hello").await;

@@ -85,7 +85,7 @@ pub enum Availability {
 
 impl Availability {
     /// What the variable says, and whether nobody asked.
-    fn look(&self) -> (Option<String>, bool) {
+    pub fn look(&self) -> (Option<String>, bool) {
         match self {
             Self::Embedded => (None, false),
             Self::AskedBy(variable) => {

@@ -76,7 +76,7 @@ impl BlobFaults {
 }
 
 /// The next number of a splitmix64 generator.
-fn roll(state: &mut u64) -> u64 {
+pub(super) fn roll(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

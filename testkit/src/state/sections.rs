@@ -150,7 +150,10 @@ fn ingestion(i: &Dossier) -> String {
         let page = problem.page.map_or_else(String::new, |page| format!(" on page {page}"));
         lines.push(format!("problem {}{page}: {}", problem.code.name(), problem.message));
     }
-    lines.extend(i.tasks.iter().map(task));
+    // Not by their numbers, of which every process has a block of its own.
+    let mut tasks: Vec<&TaskLine> = i.tasks.iter().collect();
+    tasks.sort_by(|a, b| (a.stage, a.kind.as_str()).cmp(&(b.stage, b.kind.as_str())));
+    lines.extend(tasks.into_iter().map(task));
     // Whether a result was made or taken over depends on which of two equal contents was faster.
     lines.extend(i.results.iter().map(|result| {
         format!(

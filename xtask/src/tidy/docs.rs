@@ -8,6 +8,7 @@ use crate::tree::Tree;
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const KINDS: &str = "docs/reference/kinds.md";
+const FAULTS: &str = "docs/reference/faults.md";
 
 /// `docs/errors/<kind>.md` for every kind, and no page for a kind that is gone.
 pub(super) fn check_error_pages(tree: &Tree) -> Vec<Finding> {
@@ -70,9 +71,9 @@ pub(super) fn check_named_tests(tree: &Tree) -> Vec<Finding> {
             && span.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
     };
     let specs = tree.under("docs/specs", "md");
-    let pages = tree.text(ARCHITECTURE).map(|text| (ARCHITECTURE, text)).into_iter().chain(specs);
+    let pages = [ARCHITECTURE, FAULTS].into_iter().filter_map(|path| Some((path, tree.text(path)?)));
     let mut findings = Vec::new();
-    for (path, text) in pages {
+    for (path, text) in pages.chain(specs) {
         for (line, name) in code_spans(text).filter(|(_, span)| is_test_name(span)) {
             let definition = format!("fn {name}(");
             if !tree.texts().any(|(path, text)| path.ends_with(".rs") && text.contains(&definition)) {

@@ -6,9 +6,13 @@ use std::time::Duration;
 use docmill_backends::store::postgres::{Options, PostgresStore, Time};
 use docmill_core::ErrorKind;
 use docmill_core::clock::SystemIds;
+use docmill_core::event::EventType;
 use docmill_core::ports::Store;
-use docmill_testkit::conformance::store::{Reported as _, World};
+use docmill_core::ports::store::Commit;
+use docmill_core::problem::ResultCode;
+use docmill_testkit::conformance::store::{Reported as _, World, ended};
 use docmill_testkit::conformance::{Bench, Case};
+use docmill_testkit::faults::Proxy;
 
 use crate::{Database, postgres_server};
 
@@ -17,6 +21,8 @@ pub(crate) fn cases() -> Vec<Case<Database>> {
         read_only_database_takes_nothing_and_still_answers,
         full_database_takes_nothing,
         connections_that_are_cut_are_replaced,
+        report_whose_answer_was_lost_is_counted_once,
+        receipt_whose_answer_was_lost_is_known_when_it_is_repeated,
         renewal_does_not_wait_for_busy_connections,
         statement_that_hangs_is_given_up_and_leaves_nothing,
         server_that_is_not_there_is_unavailable,
@@ -109,6 +115,62 @@ async fn connections_that_are_cut_are_replaced(bench: Bench<Database>) {
     database.cut().await;
     world.assert_balanced().await;
     assert_eq!(world.store.open_tasks(&[docmill_testkit::conformance::store::KIND], None).await.unwrap(), 0);
+}
+
+/// A store whose connections go through a proxy.
+async fn through_a_proxy(database: &Database) -> (PostgresStore, Proxy) {
+    let (before, rest) = database.url.split_once('@').unwrap();
+    let (server, name) = rest.split_once('/').unwrap();
+    let proxy = Proxy::start(server).unwrap();
+    let url = format!("{before}@{}/{name}", proxy.address());
+    (postgres_server::open_at(&url, database.clock()).await.unwrap(), proxy)
+}
+
+async fn report_whose_answer_was_lost_is_counted_once(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let world = database.world().await;
+    let batch = world.batch(None).await;
+    world.receive(Some(batch), 1).await;
+    let lease = world.claim_one().await;
+    // Nothing is left to be numbered, so the next commit through the proxy is that of the report.
+    world.events().await;
+    let (store, proxy) = through_a_proxy(&database).await;
+    let report = || Commit {
+        task_id: lease.task_id,
+        epoch: lease.epoch,
+        duration: Duration::ZERO,
+        outcome: ended(ResultCode::Success),
+        continue_for: None,
+    };
+    proxy.lose_answers_to("COMMIT", 1);
+    assert_eq!(store.commit(report()).await.unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(proxy.lost_answers(), 1);
+    for _ in 0..2 {
+        assert!(store.commit(report()).await.unwrap().accepted());
+    }
+    world.seal(batch, 1).await;
+    assert_eq!(world.count_events(EventType::TaskFinished).await, 1);
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.completed, totals.open), (1, 0));
+    world.assert_balanced().await;
+}
+
+async fn receipt_whose_answer_was_lost_is_known_when_it_is_repeated(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let world = database.world().await;
+    let batch = world.batch(None).await;
+    world.events().await;
+    let (store, proxy) = through_a_proxy(&database).await;
+    proxy.lose_answers_to("COMMIT", 1);
+    let error = store.receive(vec![world.receipt(Some(batch), "a.txt", "a")]).await.unwrap_err();
+    assert_eq!((error.kind(), proxy.lost_answers()), (ErrorKind::Unavailable, 1));
+    // Whoever repeats it does not know the ids of the first time.
+    let again = store.receive(vec![world.receipt(Some(batch), "a.txt", "a")]).await.unwrap();
+    assert!(again[0].known);
+    world.seal(batch, 1).await;
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.received, totals.duplicates), (1, 0));
+    assert_eq!(world.count_events(EventType::DocumentAdded).await, 1);
 }
 
 /// Holds a lock that every receipt needs, until it is dropped.

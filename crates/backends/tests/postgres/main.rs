@@ -7,6 +7,7 @@ mod faults;
 #[path = "../postgres_server/mod.rs"]
 mod postgres_server;
 mod processes;
+mod restart;
 mod schema;
 mod tenants;
 mod text_index;
@@ -96,5 +97,8 @@ fn main() -> ExitCode {
     cases.extend(faults::cases());
     cases.extend(transfer::cases());
     cases.extend(text_index::cases());
-    conformance::run(Suite { port: "server", cases }.against([postgres]))
+    let mut trials = Suite { port: "server", cases }.against([postgres]);
+    let own = Backend::<Place>::asked_by(restart::COMMAND, "postgres", |place| async move { Ok(place) });
+    trials.extend(Suite { port: "own_server", cases: restart::cases() }.against([own]));
+    conformance::run(trials)
 }

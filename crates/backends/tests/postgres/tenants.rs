@@ -14,7 +14,6 @@ pub(crate) fn cases() -> Vec<Case<Database>> {
         reader_that_names_no_tenant_sees_nothing,
         reader_changes_nothing_and_sees_no_outbox,
         every_table_of_tenants_has_a_policy,
-        small_tenant_runs_within_ten_of_a_hundred_thousand,
         unknown_tenant_is_refused,
     ]
 }
@@ -112,40 +111,6 @@ async fn every_table_of_tenants_has_a_policy(bench: Bench<Database>) {
         AND NOT (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid)) ORDER BY 1";
     // These say how the engine stands, and nothing about anybody's documents.
     assert_eq!(database.texts(readable).await.unwrap(), ["counter", "paused_kind", "worker"]);
-}
-
-async fn small_tenant_runs_within_ten_of_a_hundred_thousand(bench: Bench<Database>) {
-    let database = bench.open().await;
-    let world = database.world().await;
-    world.receive(None, 1).await;
-    // The rest of the large tenant's tasks are copies of its first.
-    database
-        .run(
-            "INSERT INTO task (task_id, tenant_id, ingestion_id, document_id, kind, stage, state, size, units, priority,
-               run_at, order_key, queued_at)
-             SELECT 1000000 + n, tenant_id, ingestion_id, document_id, kind, stage, state, size, units, priority, run_at,
-               order_key, queued_at FROM task, generate_series(1, 100000) AS n;
-             ANALYZE task;",
-        )
-        .await;
-    let small = world.store.tenant("small").await.unwrap();
-    for max in [1, 4, 8] {
-        let name = format!("single-{max}.txt");
-        let mut receipt = world.receipt(None, &name, &name);
-        receipt.tenant_id = small;
-        world.take(receipt).await;
-        let mut claimed = 0;
-        loop {
-            let leases = world.claim(max).await;
-            if let Some(place) = leases.iter().position(|l| l.subject.name == name) {
-                claimed += place + 1;
-                break;
-            }
-            claimed += leases.len();
-            assert!(claimed < 10, "the small tenant waits behind the large one");
-        }
-        assert!(claimed <= 10, "{claimed} tasks were claimed before the small tenant's");
-    }
 }
 
 async fn unknown_tenant_is_refused(bench: Bench<Database>) {

@@ -1,7 +1,5 @@
 //! A server of one's own that is killed and started again.
 
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +9,8 @@ use docmill_core::config::{BlobSettings, CloudVariables};
 use docmill_core::ports::blobs::{Put, Upload};
 use docmill_testkit::cases;
 use docmill_testkit::conformance::{Bench, Case, Place};
-use tokio::net::{TcpListener, TcpStream};
+use docmill_testkit::faults::OwnServer;
+use rustix::process::Signal;
 use tokio::sync::mpsc;
 
 use super::{PART, document, keys, noise, read, s3_server, stream};
@@ -20,83 +19,22 @@ pub(crate) fn cases() -> Vec<Case<Place>> {
     cases![restart_in_the_middle_of_an_upload_leaves_nothing_of_it, restart_between_two_puts_is_waited_for]
 }
 
-/// A server on a port of its own, which keeps its blobs in a directory; it ends with this value.
-struct Server {
-    command: String,
-    port: u16,
-    dir: PathBuf,
-    process: Child,
+fn start(place: &Place) -> OwnServer {
+    OwnServer::start(place.url().unwrap(), &[])
 }
 
-impl Server {
-    async fn start(place: &Place) -> Self {
-        let command = place.url().unwrap().to_owned();
-        let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-        let dir = place.dir().join("server");
-        std::fs::create_dir(&dir).unwrap();
-        let process = spawn(&command, port, &dir);
-        let server = Self { command, port, dir, process };
-        server.ready().await;
-        server
-    }
-
-    fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-
-    async fn start_again(&mut self) {
-        self.process = spawn(&self.command, self.port, &self.dir);
-        self.ready().await;
-    }
-
-    /// The command says that the bucket is there by making this file.
-    async fn ready(&self) {
-        let ready = self.dir.join("ready");
-        for _ in 0..600 {
-            if ready.try_exists().unwrap() && TcpStream::connect(("127.0.0.1", self.port)).await.is_ok() {
-                std::fs::remove_file(&ready).unwrap();
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("the server does not start within 30 seconds; see {}", self.dir.display());
-    }
-
-    /// With keys that are the same after a restart.
-    fn settings(&self, retry_for: Duration) -> BlobSettings {
-        let pairs = [("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test")];
-        let variables = CloudVariables::of(pairs.map(|(k, v)| (k.to_owned(), v.to_owned())));
-        let endpoint = format!("http://127.0.0.1:{}", self.port);
-        BlobSettings { endpoint, retry_for, variables, ..BlobSettings::default() }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It has ended already if the test killed it.
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the server is no child of docmill's")]
-fn spawn(command: &str, port: u16, dir: &PathBuf) -> Child {
-    let log = std::fs::File::create(dir.join("log")).unwrap();
-    Command::new(command)
-        .arg(port.to_string())
-        .arg(dir)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone().unwrap())
-        .stderr(log)
-        .spawn()
-        .unwrap()
+/// With keys that are the same after a restart.
+fn settings(server: &OwnServer, retry_for: Duration) -> BlobSettings {
+    let pairs = [("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test")];
+    let variables = CloudVariables::of(pairs.map(|(k, v)| (k.to_owned(), v.to_owned())));
+    let endpoint = format!("http://127.0.0.1:{}", server.port());
+    BlobSettings { endpoint, retry_for, variables, ..BlobSettings::default() }
 }
 
 async fn restart_in_the_middle_of_an_upload_leaves_nothing_of_it(bench: Bench<Place>) {
     let place = bench.open().await;
-    let mut server = Server::start(&place).await;
-    let settings = server.settings(Duration::from_mins(1));
+    let mut server = start(&place);
+    let settings = settings(&server, Duration::from_mins(1));
     let around = s3_server::around(&settings, place.dir());
     let blobs = blobs::open(&format!("s3://{}/x", s3_server::BUCKET), &around).unwrap();
     let old = noise(1, 1_000);
@@ -112,8 +50,8 @@ async fn restart_in_the_middle_of_an_upload_leaves_nothing_of_it(bench: Bench<Pl
     send.send(Ok(content.slice(PART..=PART))).await.unwrap();
     // The second piece fits into the channel only when the first part is under way.
     send.send(Ok(content.slice(PART + 1..2 * PART))).await.unwrap();
-    server.kill();
-    server.start_again().await;
+    server.end(Signal::KILL);
+    server.start_again();
     // Whoever reads them may have given up meanwhile.
     drop(send.send(Ok(content.slice(2 * PART..))).await);
     drop(send);
@@ -136,18 +74,18 @@ async fn restart_in_the_middle_of_an_upload_leaves_nothing_of_it(bench: Bench<Pl
 
 async fn restart_between_two_puts_is_waited_for(bench: Bench<Place>) {
     let place = bench.open().await;
-    let mut server = Server::start(&place).await;
-    let settings = server.settings(Duration::from_mins(1));
+    let mut server = start(&place);
+    let settings = settings(&server, Duration::from_mins(1));
     let around = s3_server::around(&settings, place.dir());
     let blobs = blobs::open(&format!("s3://{}/x", s3_server::BUCKET), &around).unwrap();
     blobs.put_if_absent(&document(1), Upload::Bytes(noise(1, 10))).await.unwrap();
-    server.kill();
+    server.end(Signal::KILL);
     let put = tokio::spawn({
         let blobs = Arc::clone(&blobs);
         async move { blobs.put_if_absent(&document(2), Upload::Bytes(noise(2, 20))).await }
     });
     tokio::task::yield_now().await;
-    server.start_again().await;
+    server.start_again();
     assert_eq!(put.await.unwrap().unwrap(), Put::Created);
     assert_eq!(keys(&*blobs).await.len(), 2);
 }

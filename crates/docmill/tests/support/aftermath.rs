@@ -2,40 +2,69 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use docmill_backends::blobs::LocalBlobs;
-use docmill_backends::store::sqlite::SqliteStore;
-use docmill_core::clock::{SystemClock, SystemIds};
-use docmill_core::ports::Store as _;
+use docmill_backends::blobs::{self, Surroundings};
+use docmill_backends::store::{self, Connections};
+use docmill_core::clock::{Clock, SystemClock, SystemEntropy, SystemIds};
+use docmill_core::config::{BlobSettings, CloudVariables};
+use docmill_core::ports::{Blobs, Store};
 use docmill_testkit::state;
 use serde_json::Value;
 
 use super::Mill;
 
+/// What is looked for after an ingest of the crash tests.
+const WORDS: [&str; 3] = ["harbours", "member", "beside"];
+
+/// Opens the store of a place, wherever it is.
+pub(crate) async fn open_store(mill: &Mill, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+    let url = mill.setting("DOCMILL_STORE_URL").unwrap_or("sqlite:");
+    let connections = Connections { max: 4, statement_timeout: Duration::from_secs(30) };
+    store::open(url, &mill.data(), connections, clock, Arc::new(SystemIds)).await.unwrap()
+}
+
+/// Opens the blobs of a place, wherever they are.
+pub(crate) fn open_blobs(mill: &Mill, clock: Arc<dyn Clock>) -> Arc<dyn Blobs> {
+    let setting = |name: &str| mill.setting(name).unwrap_or_default().to_owned();
+    let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
+    let variables = CloudVariables::of(keys.map(|name| (name.to_owned(), setting(name))));
+    let settings =
+        BlobSettings { endpoint: setting("DOCMILL_BLOBS_ENDPOINT"), variables, ..BlobSettings::default() };
+    let (data_dir, entropy) = (mill.data(), Arc::new(SystemEntropy));
+    let around = Surroundings { data_dir: &data_dir, settings: &settings, clock, entropy };
+    blobs::open(mill.setting("DOCMILL_BLOBS_URL").unwrap_or("file:blobs"), &around).unwrap()
+}
+
 /// The whole state of a place in which no process works any more, and what search finds there.
 pub(crate) fn whole_state(mill: &Mill, words: &[&str]) -> String {
     let found: Vec<String> = words.iter().map(|word| found(mill, word)).collect();
-    let state = tokio::runtime::Runtime::new().unwrap().block_on(print(&mill.data()));
+    let state = tokio::runtime::Runtime::new().unwrap().block_on(print(mill));
     format!("{state}\nfound\n{}", found.concat())
 }
 
-async fn print(data: &Path) -> String {
-    let store =
-        SqliteStore::open(&data.join("docmill.db"), Arc::new(SystemClock::new()), Arc::new(SystemIds))
-            .unwrap();
-    let blobs = LocalBlobs::open(&data.join("blobs")).unwrap();
+async fn print(mill: &Mill) -> String {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let store = open_store(mill, Arc::clone(&clock)).await;
+    let blobs = open_blobs(mill, clock);
     let tenant = store.tenant("local").await.unwrap();
-    state::print(&store, &blobs, tenant).await.unwrap()
+    state::print(&*store, &*blobs, tenant).await.unwrap()
 }
 
 /// Insists that everything came to a good end, and gives the whole state to be compared with another run's.
 #[track_caller]
 pub(crate) fn aftermath(mill: &Mill) -> String {
+    aftermath_of(mill, &WORDS)
+}
+
+/// The same of a place in which other words are found.
+#[track_caller]
+pub(crate) fn aftermath_of(mill: &Mill, words: &[&str]) -> String {
     let audit = mill.run(&["audit", "--json"]).expect(0).json();
     assert_eq!(audit["balanced"], true, "I2: {audit}");
     assert_eq!(audit["open"], 0, "I3: {audit}");
     assert_eq!(audit["blobs"]["missing"], 0, "I4: {audit}");
-    let state = whole_state(mill, &["harbours", "member", "beside"]);
+    let state = whole_state(mill, words);
     assert!(state.contains("numbered without gaps"), "I7: events have gaps\n{state}");
     for line in state.lines().filter(|line| line.contains("attempt ")) {
         assert!(line.contains("attempt 0"), "I5: an attempt was charged to an innocent document: {line}");
@@ -58,14 +87,19 @@ fn found(mill: &Mill, word: &str) -> String {
 }
 
 /// How many processes work on this place's data directory.
-#[expect(clippy::disallowed_methods, reason = "the kernel's own files are small")]
 pub(crate) fn processes_of(mill: &Mill) -> usize {
-    let data = mill.data();
-    let data = data.to_str().unwrap();
-    // A child does not name the directory, but dies with its parent; what is asked for is its whole family.
+    processes_naming(&mill.data()).len()
+}
+
+/// The processes whose command line names this path. A child does not name a directory, but dies with its parent; what
+/// is asked for is its whole family.
+#[expect(clippy::disallowed_methods, reason = "the kernel's own files are small")]
+pub(crate) fn processes_naming(path: &Path) -> Vec<String> {
+    let path = path.to_str().unwrap();
     std::fs::read_dir("/proc")
         .unwrap()
         .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
-        .filter(|cmdline| String::from_utf8_lossy(cmdline).contains(data))
-        .count()
+        .map(|cmdline| String::from_utf8_lossy(&cmdline).replace('\0', " "))
+        .filter(|cmdline| cmdline.contains(path))
+        .collect()
 }

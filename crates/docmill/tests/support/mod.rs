@@ -20,6 +20,8 @@ use tempfile::TempDir;
 pub(crate) struct Mill {
     dir: Arc<TempDir>,
     data: &'static str,
+    /// What every command finds in its environment.
+    settings: Vec<(String, String)>,
 }
 
 /// What a command did.
@@ -59,12 +61,28 @@ impl Mill {
     pub(crate) fn new() -> Self {
         let dir = Arc::new(tempfile::tempdir().unwrap());
         std::fs::create_dir(dir.path().join("in")).unwrap();
-        Self { dir, data: "data" }
+        Self { dir, data: "data", settings: Vec::new() }
     }
 
     /// The same place with another data directory.
     pub(crate) fn with_data(&self, data: &'static str) -> Self {
-        Self { dir: Arc::clone(&self.dir), data }
+        Self { dir: Arc::clone(&self.dir), data, settings: self.settings.clone() }
+    }
+
+    /// The same place with more settings.
+    pub(crate) fn with_settings(mut self, settings: &[(&str, &str)]) -> Self {
+        self.settings.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        self
+    }
+
+    /// What every command finds in its environment under this name.
+    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Where everything of this place lies.
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -91,6 +109,7 @@ impl Mill {
     pub(crate) fn command<A: AsRef<OsStr>>(&self, args: &[A]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_docmill"));
         command.arg("--data").arg(self.data()).args(args);
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         command
     }
 

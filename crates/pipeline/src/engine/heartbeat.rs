@@ -12,8 +12,10 @@ use docmill_core::crash;
 use super::Engine;
 use super::seat::Stop;
 
-/// How often the table of running work is looked over.
+/// How often the table of running work is looked over; more often if leases are short.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A task that could not be renewed is stopped this part of a lease before its end.
+const MARGIN: u32 = 6;
 /// After a failed renewal the next one comes this soon.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -35,11 +37,13 @@ pub(super) async fn beat(engine: Arc<Engine>) {
     }
 }
 
-/// Looks over the running work every second until it is dropped.
+/// Looks over the running work again and again until it is dropped.
 pub(super) async fn watch(engine: Arc<Engine>) {
-    let margin = engine.settings().lease / 6;
+    let margin = engine.settings().lease / MARGIN;
+    // Two looks within the margin: whatever is between them, the second still comes before the lease ends.
+    let every = LOOK_EVERY.min(margin / 2);
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(every).await;
         engine.seats.inspect(engine.now(), engine.settings().stall_limit, margin);
     }
 }

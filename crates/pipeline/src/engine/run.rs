@@ -189,9 +189,7 @@ fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
         Disposition::Degrade => Verdict::Report(end_with(plan::degrade(&lease.kind, &note)), words),
         Disposition::Retry { after, charged } => {
             let after = after.max(error.retry_after().unwrap_or_default());
-            // Spread over as long again, so that what failed together does not come back together.
-            let after = after.mul_f64(1.0 + deps.entropy.fraction());
-            let run_at = now.plus(after);
+            let run_at = now.plus(spread(after, deps.entropy.fraction()));
             let (size, units) = (lease.size, lease.units);
             Verdict::Report(Outcome::Retry { error: note, run_at, size, units, charged }, words)
         }
@@ -205,6 +203,11 @@ fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
         Disposition::Abandon => Verdict::Abandon,
         Disposition::Release => Verdict::HandBack,
     }
+}
+
+/// Spreads a pause over as long again, so that what failed together does not come back together.
+fn spread(after: Duration, fraction: f64) -> Duration {
+    after.mul_f64(1.0 + fraction)
 }
 
 fn end_with(end: Option<IngestionEnd>) -> Outcome {
@@ -292,4 +295,27 @@ fn continue_for(engine: &Engine, lease: &Lease, outcome: &Outcome) -> Option<Dur
     let may = !engine.is_draining()
         && engine.capacity.may_follow(&next.kind, next.units, lease.units, engine.now());
     may.then_some(engine.settings().lease)
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::clock::{Entropy as _, SystemEntropy};
+
+    use super::*;
+
+    #[test]
+    fn ten_thousand_retries_are_spread_over_the_window() {
+        let window = Duration::from_secs(30);
+        let mut due: Vec<Duration> =
+            (0..10_000).map(|_| spread(window, SystemEntropy.fraction()).saturating_sub(window)).collect();
+        due.sort();
+        assert!(due[9_999] < window);
+        // Nine of ten lie within it, and they take more than half of it.
+        assert!(due[9_500] > due[500] + window / 2);
+        for tenth in 0..10 {
+            let within = |at: &&Duration| **at >= window * tenth / 10 && **at < window * (tenth + 1) / 10;
+            let count = due.iter().filter(within).count();
+            assert!((500..2_000).contains(&count), "{count} of 10,000 in part {tenth} of ten");
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! What the engine knows about each task it holds: how far it is, until when it may go on, and whether it has
-//! been told to stop. One central look each second over this table replaces a timer for each task.
+//! been told to stop. One central look now and then over this table replaces a timer for each task.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};

@@ -24,40 +24,50 @@ const TOLERANCE: Duration = Duration::from_secs(2);
 
 /// Sweeps until it is dropped.
 pub(super) async fn sweep(engine: Arc<Engine>) {
-    let mut clocks = Clocks::new(&engine);
-    let mut last_sweep: Option<Duration> = None;
-    let mut trusted_from = Duration::ZERO;
+    let mut rounds = Rounds { clocks: Clocks::new(&engine), last_sweep: None, trusted_from: Duration::ZERO };
     loop {
-        let now = engine.now();
-        if clocks.disagree(&engine) {
-            // Leases may look expired that are not: whoever holds them gets the time to renew.
-            tracing::warn!("wall clock and monotonic clock disagree; not sweeping for one lease");
-            trusted_from = now + engine.settings().lease;
-        }
-        if now >= trusted_from {
-            let due = last_sweep.is_none_or(|at| now.saturating_sub(at) >= engine.settings().sweep_every);
-            let meter = &engine.inner.deps.metrics.engine.sweeps;
-            match once(&engine, due).await {
-                Ok(true) => {
-                    last_sweep = Some(now);
-                    meter.note(true);
-                }
-                Ok(false) => {}
-                Err(error) => {
-                    meter.note(false);
-                    tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot sweep");
-                }
+        let meter = &engine.inner.deps.metrics.engine.sweeps;
+        match once(&engine, &mut rounds).await {
+            Ok(true) => meter.note(true),
+            Ok(false) => {}
+            Err(error) => {
+                meter.note(false);
+                tracing::warn!(error_kind = %error.kind(), error = %error.chain(), "cannot sweep");
             }
         }
         tokio::time::sleep(LOOK_EVERY.min(engine.settings().sweep_every)).await;
     }
 }
 
+/// What is remembered from one look to the next.
+struct Rounds {
+    clocks: Clocks,
+    last_sweep: Option<Duration>,
+    /// Until then leases may look expired that are not.
+    trusted_from: Duration,
+}
+
+impl Rounds {
+    /// Whether the clocks can be believed. To be asked right before a sweep: one that is set in between is not noticed.
+    fn trusts(&mut self, engine: &Engine) -> bool {
+        let now = engine.now();
+        if self.clocks.disagree(engine) {
+            // Whoever holds a lease gets the time to renew it.
+            tracing::warn!("wall clock and monotonic clock disagree; not sweeping for one lease");
+            self.trusted_from = now + engine.settings().lease;
+        }
+        now >= self.trusted_from
+    }
+}
+
 /// Sweeps if it is due or if somebody has died. True if it did.
-async fn once(engine: &Engine, due: bool) -> Result<bool> {
+async fn once(engine: &Engine, rounds: &mut Rounds) -> Result<bool> {
     let (data, me) = (engine.inner.deps.settings.data.clone(), engine.worker_id);
     let dead = blocking(move || find_dead(&data, me)).await?;
-    if !due && dead.is_empty() {
+    let now = engine.now();
+    let every = engine.settings().sweep_every;
+    let due = rounds.last_sweep.is_none_or(|at| now.saturating_sub(at) >= every);
+    if !rounds.trusts(engine) || (!due && dead.is_empty()) {
         return Ok(false);
     }
     let ids: Vec<WorkerId> = dead.iter().map(|worker| worker.worker_id).collect();
@@ -76,6 +86,7 @@ async fn once(engine: &Engine, due: bool) -> Result<bool> {
         store.retire_worker(id).await?;
     }
     blocking(move || dead.into_iter().try_for_each(DeadWorker::forget)).await?;
+    rounds.last_sweep = Some(now);
     Ok(true)
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod spans;
 pub(crate) mod store;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,6 +29,19 @@ use store::FakeStore;
 /// The clock of tokio's paused time: both move together, and only when everybody waits.
 pub(crate) struct PausedClock {
     start: tokio::time::Instant,
+    /// Somebody has set the wall clock, by so many milliseconds.
+    set: AtomicI64,
+}
+
+impl PausedClock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { start: tokio::time::Instant::now(), set: AtomicI64::new(0) })
+    }
+
+    /// Sets the wall clock ahead; the other does not notice.
+    pub(crate) fn set_ahead(&self, by: Duration) {
+        self.set.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
+    }
 }
 
 /// Where the wall clock of every test begins.
@@ -35,7 +49,7 @@ pub(crate) const BEGIN: Timestamp = Timestamp(1_800_000_000_000);
 
 impl Clock for PausedClock {
     fn now(&self) -> Timestamp {
-        BEGIN.plus(self.monotonic())
+        Timestamp(BEGIN.plus(self.monotonic()).0 + self.set.load(Ordering::SeqCst))
     }
 
     fn monotonic(&self) -> Duration {
@@ -49,6 +63,7 @@ pub(crate) struct World {
     pub(crate) blobs: Arc<FakeBlobs>,
     pub(crate) reader: Arc<FakeReader>,
     pub(crate) spans: Arc<FakeSpans>,
+    pub(crate) clock: Arc<PausedClock>,
     pub(crate) service: Service,
     pub(crate) tenant: TenantId,
     _data: tempfile::TempDir,
@@ -60,14 +75,14 @@ impl World {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let clock = Arc::new(PausedClock { start: tokio::time::Instant::now() });
+        let clock = PausedClock::new();
         let store = Arc::new(FakeStore::new(Arc::clone(&clock) as Arc<dyn Clock>));
         Self::around(clock, store, FakeIndex::default(), change)
     }
 
     /// One of several processes on the same store and index.
     pub(crate) fn of_process(store: &Arc<FakeStore>, index: FakeIndex) -> Self {
-        let clock = Arc::new(PausedClock { start: tokio::time::Instant::now() });
+        let clock = PausedClock::new();
         Self::around(clock, Arc::clone(store), index, |_| {})
     }
 
@@ -89,7 +104,7 @@ impl World {
             blobs: Arc::clone(&blobs) as _,
             reader: Arc::clone(&reader) as _,
             index: Arc::new(index),
-            clock,
+            clock: Arc::clone(&clock) as _,
             ids: Arc::new(CountingIds::new(BEGIN)),
             entropy: Arc::new(ScriptedEntropy::new([0.5])),
             settings: Arc::new(settings),
@@ -97,7 +112,7 @@ impl World {
             spans: Some(Arc::clone(&spans) as _),
         };
         let tenant = TenantId(uuid::Uuid::from_u128(7));
-        Self { store, blobs, reader, spans, service: Service::new(deps), tenant, _data: data }
+        Self { store, blobs, reader, spans, clock, service: Service::new(deps), tenant, _data: data }
     }
 
     pub(crate) async fn offer(&self, name: &str, content: &'static [u8]) {

@@ -154,6 +154,12 @@ impl FakeStore {
         state.tasks.iter().filter(|t| t.lease.kind.as_str() == kind).map(|t| t.state).collect()
     }
 
+    /// The epochs of all tasks of that kind.
+    pub(crate) fn epochs(&self, kind: &str) -> Vec<Epoch> {
+        let state = self.state.lock().unwrap();
+        state.tasks.iter().filter(|t| t.lease.kind.as_str() == kind).map(|t| t.lease.epoch).collect()
+    }
+
     pub(crate) fn attempts(&self, kind: &str) -> Vec<Attempts> {
         let state = self.state.lock().unwrap();
         state.tasks.iter().filter(|t| t.lease.kind.as_str() == kind).map(|t| t.lease.attempts).collect()

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use docmill_core::ErrorKind;
 use docmill_core::ports::Store;
-use docmill_core::ports::store::{Arrival, ClaimSpec, Commit, Committed, Done, Outcome};
+use docmill_core::ports::store::{Arrival, ClaimSpec, Commit, Committed, Done, FanOut, Outcome};
 use docmill_core::task::{Lease, Size, TaskKind, UNITS_PER_SLOT};
 
-use super::world::{KIND, LEASE, World, done, failure, new_task};
+use super::world::{KIND, LEASE, Reported as _, World, done, failure, new_task};
 use crate::conformance::{Bench, Case};
 
 pub(super) fn cases() -> Vec<Case<dyn Store>> {
@@ -21,6 +21,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         claim_takes_lower_priority_numbers_first,
         old_work_overtakes_fresh_priority,
         small_tenant_is_served_within_ten_claims,
+        small_tenant_runs_within_ten_of_a_hundred_thousand,
         claim_keeps_to_the_kinds_and_their_limits,
         claim_keeps_to_the_free_capacity,
         oversized_task_runs_on_an_idle_worker,
@@ -148,6 +149,34 @@ async fn small_tenant_is_served_within_ten_claims(bench: Bench<dyn Store>) {
     }
     let batched = world.claim(50).await;
     assert_eq!(batched.len(), 50, "a tenant alone gets everything");
+}
+
+async fn small_tenant_runs_within_ten_of_a_hundred_thousand(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.receive(None, 1).await;
+    let first = world.claim_one().await;
+    // Parts of one document are tasks like any others.
+    let (parts, join) = (vec![new_task(&KIND); 100_000], new_task(&TaskKind::named("join-text")));
+    let queued = done(Done { fan_out: Some(FanOut { parts, join }), ..Done::default() });
+    assert!(world.report(&first, queued).await.accepted());
+    let small = world.store.tenant("small").await.unwrap();
+    for max in [1, 4, 8] {
+        let name = format!("single-{max}.txt");
+        let mut receipt = world.receipt(None, &name, &name);
+        receipt.tenant_id = small;
+        world.take(receipt).await;
+        let mut claimed = 0;
+        loop {
+            let leases = world.claim(max).await;
+            if let Some(place) = leases.iter().position(|l| l.subject.name == name) {
+                claimed += place + 1;
+                break;
+            }
+            claimed += leases.len();
+            assert!(claimed < 10, "the small tenant waits behind the large one");
+        }
+        assert!(claimed <= 10, "{claimed} tasks were claimed before the small tenant's");
+    }
 }
 
 async fn claim_keeps_to_the_kinds_and_their_limits(bench: Bench<dyn Store>) {

@@ -53,24 +53,6 @@ impl Time {
     }
 }
 
-/// How a transaction is begun.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Begin {
-    /// Its effects survive a power cut of the server.
-    Durable,
-    /// Claims and the like: what is lost with the server's power is simply still to do.
-    Light,
-}
-
-impl Begin {
-    fn sql(self) -> &'static str {
-        match self {
-            Self::Durable => "BEGIN",
-            Self::Light => "BEGIN; SET LOCAL synchronous_commit = off",
-        }
-    }
-}
-
 /// What every verb works with.
 #[derive(Clone)]
 pub(super) struct Db {
@@ -87,8 +69,11 @@ pub(super) struct Db {
 impl Db {
     /// Begins a transaction. Until the first statement nothing can be lost, so a connection that the server has
     /// closed (it was restarted, an idle one was cut) is replaced here, with growing pauses.
-    pub(super) async fn begin(&self, begin: Begin) -> Result<PgTransaction<'static>> {
-        self.begin_with(begin.sql().into_sql_str()).await
+    ///
+    /// All of them are durable, also those of claims, whose effects are only work that is still to do: a claim that a
+    /// crash of the server undoes is given to somebody else under the same epoch, and then two may report under it.
+    pub(super) async fn begin(&self) -> Result<PgTransaction<'static>> {
+        self.begin_with("BEGIN".into_sql_str()).await
     }
 
     /// Begins a read transaction that sees one state; `setup` follows the BEGIN.

@@ -1,5 +1,8 @@
 //! Numbers of tasks, taken from the server in blocks: a task is known by its number before its row is written, and
 //! most tasks cost no question.
+//!
+//! A block belongs to the transaction that took it until that has committed. Before, a crash of the server may undo the
+//! taking, and the server would give the same block to somebody else.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,21 +22,32 @@ const BLOCK: i64 = 64;
 #[derive(Default)]
 pub(super) struct Numbers(Mutex<VecDeque<Range<i64>>>);
 
+/// What is left of the block that a transaction has taken.
+#[derive(Default)]
+pub(super) struct Taken(Range<i64>);
+
 impl Numbers {
-    /// The next number.
-    pub(super) async fn next(&self, conn: &mut PgConnection) -> Result<TaskId> {
-        if let Some(id) = self.take() {
+    /// The next number for a transaction on `conn` that has `taken` a block already, or does so now.
+    pub(super) async fn next(&self, taken: &mut Taken, conn: &mut PgConnection) -> Result<TaskId> {
+        if let Some(id) = taken.0.next().map(TaskId).or_else(|| self.shared()) {
             return Ok(id);
         }
         let first: i64 = query_scalar::<Postgres, i64>("SELECT nextval('task_number')")
             .fetch_one(conn)
             .await
             .map_err(sql_error("number a task"))?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(first + 1..first + BLOCK);
+        taken.0 = first + 1..first + BLOCK;
         Ok(TaskId(first))
     }
 
-    fn take(&self) -> Option<TaskId> {
+    /// The transaction has committed: others may use what it has left.
+    pub(super) fn share(&self, taken: Taken) {
+        if !taken.0.is_empty() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(taken.0);
+        }
+    }
+
+    fn shared(&self) -> Option<TaskId> {
         let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let block = blocks.front_mut()?;
         let id = block.next().map(TaskId);

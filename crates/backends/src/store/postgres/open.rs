@@ -36,7 +36,7 @@ use tokio::sync::watch;
 
 use super::super::shared::claim::Turn;
 use super::super::shared::pace::Pace;
-use super::db::{self, Begin, Db, Time};
+use super::db::{self, Db, Time};
 use super::hints::{Hints, Waiters};
 use super::readers::{look, of_engine, of_tenant};
 use super::renewer::Renewer;
@@ -232,7 +232,7 @@ impl Drop for PostgresStore {
 impl Store for PostgresStore {
     async fn tenant(&self, name: &str) -> Result<TenantId> {
         let name = text(name);
-        let done = transact!(&self.db, Begin::Durable, |tx| {
+        let done = transact!(&self.db, |tx| {
             let id = tx.fresh_id();
             let made = query::<Postgres>(
                 "INSERT INTO tenant (tenant_id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
@@ -258,12 +258,11 @@ impl Store for PostgresStore {
     async fn open_batch(&self, batch: NewBatch) -> Result<BatchRun> {
         // A batch that is opened again says how much it has received so far.
         self.fold().await?;
-        transact!(&self.db, Begin::Durable, |tx| batch::open(&mut tx, &batch).await).map(|d| self.after(d))
+        transact!(&self.db, |tx| batch::open(&mut tx, &batch).await).map(|d| self.after(d))
     }
 
     async fn seal_batch(&self, tenant: TenantId, batch: BatchId, walk: Walk) -> Result<BatchTotals> {
-        transact!(&self.db, Begin::Durable, |tx| batch::seal(&mut tx, tenant, batch, walk).await)
-            .map(|d| self.after(d))?;
+        transact!(&self.db, |tx| batch::seal(&mut tx, tenant, batch, walk).await).map(|d| self.after(d))?;
         self.find_batch(tenant, &batch.to_string())
             .await?
             .ok_or_else(|| Error::bug(format!("batch {batch} vanished")))
@@ -275,8 +274,7 @@ impl Store for PostgresStore {
     }
 
     async fn change_batch(&self, tenant: TenantId, batch: BatchId, change: BatchChange) -> Result<u64> {
-        transact!(&self.db, Begin::Durable, |tx| batch::change(&mut tx, tenant, batch, change).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| batch::change(&mut tx, tenant, batch, change).await).map(|d| self.after(d))
     }
 
     async fn known(&self, tenant: TenantId, hashes: &[ContentHash]) -> Result<Vec<Option<DocumentId>>> {
@@ -284,8 +282,7 @@ impl Store for PostgresStore {
     }
 
     async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
-        transact!(&self.db, Begin::Durable, |tx| receive::receive(&mut tx, &receipts).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| receive::receive(&mut tx, &receipts).await).map(|d| self.after(d))
     }
 
     async fn reprocess(
@@ -294,14 +291,13 @@ impl Store for PostgresStore {
         batch: BatchId,
         items: Vec<(IngestionId, DocumentId, NewTask)>,
     ) -> Result<u64> {
-        transact!(&self.db, Begin::Durable, |tx| receive::reprocess(&mut tx, tenant, batch, &items).await)
+        transact!(&self.db, |tx| receive::reprocess(&mut tx, tenant, batch, &items).await)
             .map(|d| self.after(d))
     }
 
     async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
         crash::point("store.claim.before");
-        transact!(&self.db, Begin::Light, |tx| claim::claim(&mut tx, &spec, &self.turn).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| claim::claim(&mut tx, &spec, &self.turn).await).map(|d| self.after(d))
     }
 
     async fn renew(
@@ -324,21 +320,19 @@ impl Store for PostgresStore {
     }
 
     async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer> {
-        transact!(&self.db, Begin::Durable, |tx| children::add(&mut tx, &chunk).await).map(|d| self.after(d))
+        transact!(&self.db, |tx| children::add(&mut tx, &chunk).await).map(|d| self.after(d))
     }
 
     async fn release(&self, held: Vec<(TaskId, Epoch)>) -> Result<u64> {
-        transact!(&self.db, Begin::Durable, |tx| claim::release(&mut tx, &held).await).map(|d| self.after(d))
+        transact!(&self.db, |tx| claim::release(&mut tx, &held).await).map(|d| self.after(d))
     }
 
     async fn sweep(&self, dead_workers: &[WorkerId]) -> Result<Swept> {
-        transact!(&self.db, Begin::Durable, |tx| sweep::sweep(&mut tx, dead_workers).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| sweep::sweep(&mut tx, dead_workers).await).map(|d| self.after(d))
     }
 
     async fn bury(&self, task: TaskId, epoch: Epoch, error: ErrorNote, end: IngestionEnd) -> Result<()> {
-        transact!(&self.db, Begin::Durable, |tx| sweep::bury(&mut tx, task, epoch, &error, &end).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| sweep::bury(&mut tx, task, epoch, &error, &end).await).map(|d| self.after(d))
     }
 
     async fn find_step(
@@ -368,8 +362,7 @@ impl Store for PostgresStore {
     }
 
     async fn register_worker(&self, worker: NewWorker) -> Result<()> {
-        transact!(&self.db, Begin::Durable, |tx| worker::register(&mut tx, &worker).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| worker::register(&mut tx, &worker).await).map(|d| self.after(d))
     }
 
     async fn beat(&self, worker: WorkerId) -> Result<()> {
@@ -377,7 +370,7 @@ impl Store for PostgresStore {
     }
 
     async fn retire_worker(&self, worker: WorkerId) -> Result<()> {
-        transact!(&self.db, Begin::Durable, |tx| worker::retire(&mut tx, worker).await).map(|d| self.after(d))
+        transact!(&self.db, |tx| worker::retire(&mut tx, worker).await).map(|d| self.after(d))
     }
 
     async fn workers(&self) -> Result<Vec<WorkerLine>> {
@@ -385,13 +378,11 @@ impl Store for PostgresStore {
     }
 
     async fn pause_kind(&self, kind: &TaskKind, paused: bool) -> Result<()> {
-        transact!(&self.db, Begin::Durable, |tx| steer::pause_kind(&mut tx, kind, paused).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| steer::pause_kind(&mut tx, kind, paused).await).map(|d| self.after(d))
     }
 
     async fn retry(&self, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer> {
-        transact!(&self.db, Begin::Durable, |tx| steer::retry(&mut tx, tenant, id).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| steer::retry(&mut tx, tenant, id).await).map(|d| self.after(d))
     }
 
     async fn dead(&self, tenant: TenantId, limit: usize) -> Result<Vec<DeadLine>> {
@@ -399,13 +390,11 @@ impl Store for PostgresStore {
     }
 
     async fn dead_replay(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-        transact!(&self.db, Begin::Durable, |tx| steer::replay(&mut tx, tenant, ids).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| steer::replay(&mut tx, tenant, ids).await).map(|d| self.after(d))
     }
 
     async fn dead_drop(&self, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-        transact!(&self.db, Begin::Durable, |tx| steer::drop_dead(&mut tx, tenant, ids).await)
-            .map(|d| self.after(d))
+        transact!(&self.db, |tx| steer::drop_dead(&mut tx, tenant, ids).await).map(|d| self.after(d))
     }
 
     async fn status(&self, tenant: TenantId) -> Result<StatusAnswer> {
@@ -506,7 +495,7 @@ impl Store for PostgresStore {
 
     async fn prune_events(&self, before: Timestamp) -> Result<u64> {
         self.fold().await?;
-        transact!(&self.db, Begin::Durable, |tx| events::prune(&mut tx, before).await).map(|d| self.after(d))
+        transact!(&self.db, |tx| events::prune(&mut tx, before).await).map(|d| self.after(d))
     }
 
     async fn backup(&self, _directory: &Path) -> Result<()> {

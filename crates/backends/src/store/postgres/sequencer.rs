@@ -20,7 +20,7 @@ use sqlx_core::query_scalar::query_scalar;
 use sqlx_postgres::{PgConnection, Postgres};
 use tokio::sync::{Notify, watch};
 
-use super::db::{Begin, Db};
+use super::db::Db;
 use super::events;
 use super::row::{Columns, json, sql_error};
 use super::tx::{BatchChanges, Changes};
@@ -77,7 +77,7 @@ enum Patience {
 
 /// Folds a chunk; none if somebody else is at it and there is no patience.
 async fn fold_chunk(db: &Db, patience: Patience) -> Result<Option<Folded>> {
-    let mut tx = db.begin(Begin::Durable).await?;
+    let mut tx = db.begin().await?;
     let mut fold = Fold::default();
     let folded = match patience {
         Patience::Waits => {

@@ -20,8 +20,9 @@ use sqlx_postgres::{PgConnection, PgTransaction, Postgres};
 use uuid::Uuid;
 
 use super::super::shared::totals::BatchDelta;
-use super::db::{Begin, Db};
+use super::db::Db;
 use super::finish::{self, Ending};
+use super::numbers::Taken;
 use super::row::{Columns, is_collision, json, sql_error};
 use super::task::{self, TaskInsert};
 
@@ -88,6 +89,7 @@ pub(super) struct Tx {
     batches: BTreeMap<BatchId, (TenantId, BatchChanges)>,
     documents: Vec<(TenantId, DocumentId, Option<BatchId>)>,
     locked: HashMap<BatchId, BatchRow>,
+    numbers: Taken,
     paused_kinds: Option<Vec<String>>,
     pub(super) new_tasks: Vec<TaskInsert>,
     pub(super) endings: Vec<Ending>,
@@ -99,9 +101,9 @@ pub(super) struct Tx {
 }
 
 impl Tx {
-    pub(super) async fn begin(db: &Db, begin: Begin) -> Result<Self> {
+    pub(super) async fn begin(db: &Db) -> Result<Self> {
         let begun = db.clock.monotonic();
-        let mut inner = db.begin(begin).await?;
+        let mut inner = db.begin().await?;
         let now = db.time.now(&mut inner).await?;
         crash::point("store.group.begin");
         Ok(Self {
@@ -115,6 +117,7 @@ impl Tx {
             batches: BTreeMap::new(),
             documents: Vec::new(),
             locked: HashMap::new(),
+            numbers: Taken::default(),
             paused_kinds: None,
             new_tasks: Vec::new(),
             endings: Vec::new(),
@@ -136,7 +139,7 @@ impl Tx {
     /// A number for a new task.
     pub(super) async fn next_task(&mut self) -> Result<TaskId> {
         let numbers = std::sync::Arc::clone(&self.db.numbers);
-        numbers.next(&mut self.inner).await
+        numbers.next(&mut self.numbers, &mut self.inner).await
     }
 
     /// Notes an event; the sequencer numbers it.
@@ -280,6 +283,7 @@ impl Tx {
                 let aftermath = self.aftermath;
                 self.inner.commit().await.map_err(sql_error("commit"))?;
                 crash::point("store.group.after_commit");
+                self.db.numbers.share(self.numbers);
                 Ok((answer, aftermath))
             }
             Err(error) => {
@@ -370,11 +374,11 @@ pub(super) async fn pause(tries: u32, id: Uuid) {
 /// Runs `$work`, a `Result`, in a write transaction `$tx`, again if it lost against another transaction. Answers the
 /// result and what the commit means to others.
 macro_rules! transact {
-    ($db:expr, $begin:expr, |$tx:ident| $work:expr) => {{
+    ($db:expr, |$tx:ident| $work:expr) => {{
         let mut tries = 0;
         loop {
             tries += 1;
-            let mut $tx = $crate::store::postgres::tx::Tx::begin($db, $begin).await?;
+            let mut $tx = $crate::store::postgres::tx::Tx::begin($db).await?;
             let id = $tx.fresh_id();
             let outcome = $work;
             match $tx.close(outcome).await {

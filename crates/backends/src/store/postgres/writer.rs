@@ -13,7 +13,7 @@ use docmill_core::{Error, ErrorKind, Result, crash};
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::shared::claim::Turn;
-use super::db::{Begin, Db};
+use super::db::Db;
 use super::tx::{Aftermath, Tx, transact};
 use super::{claim, commit};
 
@@ -113,8 +113,7 @@ async fn commit_group(desk: &Desk<impl Fn(Aftermath)>, group: Vec<Job>) {
 }
 
 async fn commit_together(desk: &Desk<impl Fn(Aftermath)>, group: &[Job]) -> Result<Vec<Exchange>> {
-    let (answers, aftermath) =
-        transact!(&desk.db, Begin::Durable, |tx| exchange(&mut tx, group, &desk.turn).await)?;
+    let (answers, aftermath) = transact!(&desk.db, |tx| exchange(&mut tx, group, &desk.turn).await)?;
     crash::point("store.group.before_reply");
     (desk.after)(aftermath);
     Ok(answers)
