@@ -137,6 +137,9 @@ pub struct ShowAnswer {
     pub quality: Option<f32>,
     /// Title.
     pub title: Option<String>,
+    /// What the file says of itself: author, dates, a mail's header fields.
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
     /// Summary.
     pub summary: Option<String>,
     /// Date of the document.

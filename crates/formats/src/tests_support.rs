@@ -1,5 +1,6 @@
 //! What the tests of every reader need.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use docmill_core::Result;
@@ -39,6 +40,53 @@ pub(crate) fn fixture(path: &str) -> Vec<u8> {
 /// Reads a file under `fixtures/`; errors are test failures.
 pub(crate) fn read_fixture(path: &str) -> Collected {
     read_bytes(path, &fixture(path))
+}
+
+/// A ZIP file of these members, packed.
+pub(crate) fn package_of(parts: &[(&str, &[u8])]) -> Vec<u8> {
+    let pack = |body: &[u8]| {
+        let mut packer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(body).unwrap();
+        packer.finish().unwrap()
+    };
+    zip_of(parts, 8, pack)
+}
+
+/// A ZIP file of these members as they are.
+pub(crate) fn stored_package_of(parts: &[(&str, &[u8])]) -> Vec<u8> {
+    zip_of(parts, 0, <[u8]>::to_vec)
+}
+
+fn zip_of(parts: &[(&str, &[u8])], method: u8, pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for (name, body) in parts {
+        let packed = pack(body);
+        let offset = out.len() as u32;
+        let mut common = vec![20, 0, 0, 0, method, 0, 0, 0, 0, 0];
+        common.extend(crc32fast::hash(body).to_le_bytes());
+        common.extend((packed.len() as u32).to_le_bytes());
+        common.extend((body.len() as u32).to_le_bytes());
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0, 0]);
+        out.extend(b"PK\x03\x04");
+        out.extend(&common);
+        out.extend(name.as_bytes());
+        out.extend(packed);
+        directory.extend(b"PK\x01\x02\x14\0");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(offset.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let start = out.len() as u32;
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend((parts.len() as u16).to_le_bytes());
+    out.extend((parts.len() as u16).to_le_bytes());
+    out.extend((directory.len() as u32).to_le_bytes());
+    out.extend(start.to_le_bytes());
+    out.extend([0, 0]);
+    out
 }
 
 /// The members in their order, each with its bytes or why there are none.

@@ -4,6 +4,7 @@
 //! receive -> intake-document -+-> unpack-document -> end (its children start again at intake-document)
 //!                             +-> extract-text -+-> end
 //!                             |                 +-> extract-text-part ... -> join-text -> end
+//!                             |                 +-> unpack-document -> end (where files lie inside)
 //!                             +-> end (empty, unsupported, nested too deep)
 //! ```
 //!
@@ -19,7 +20,7 @@ use docmill_core::ports::store::{Done, FanOut};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::{NewTask, Size, TaskKind, units};
 
-use crate::stages::payload::Payload;
+use crate::stages::payload::{Payload, TextEnd};
 use crate::stages::{intake, no_op, transcribe, unpack};
 
 /// What a task found out, as far as the way on depends on it.
@@ -52,6 +53,8 @@ pub enum Outcome {
         result: ResultCode,
         /// What could not be read.
         problems: Vec<Problem>,
+        /// Files lie inside it, which are still to be had.
+        members: bool,
     },
     /// Its members are there, as far as they can be had.
     Unpacked {
@@ -87,7 +90,11 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
         Outcome::Received => Step::Next(first(bytes, &carried, engine)),
         Outcome::Empty => Step::End(IngestionEnd::completed(ResultCode::Empty, Vec::new())),
         Outcome::Unsupported => Step::End(IngestionEnd::completed(ResultCode::Unsupported, Vec::new())),
-        Outcome::TooDeep(error) | Outcome::Stopped(error) => Step::End(IngestionEnd::failed(error)),
+        Outcome::TooDeep(error) => Step::End(IngestionEnd::failed(error)),
+        Outcome::Stopped(error) => Step::End(match &payload.text {
+            Some(text) => after_text(text, ResultCode::of(error.kind), vec![Problem::from(&error)]),
+            None => IngestionEnd::failed(error),
+        }),
         Outcome::Container => Step::Next(task(unpack::document::KIND, Stage::Unpacking, carried)),
         Outcome::Readable => Step::Next(task(transcribe::text::KIND, Stage::Transcribing, carried)),
         Outcome::Long { pages, of } => Step::Parts(FanOut {
@@ -97,32 +104,58 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
             join: task(transcribe::join::KIND, Stage::Transcribing, carried.with_pages((1, pages)).of(of)),
         }),
         Outcome::PartRead => Step::Wait,
-        Outcome::Transcribed { result, problems } | Outcome::Unpacked { result, problems } => {
+        Outcome::Transcribed { result, problems, members: true } => {
+            let carried = carried.with_text(TextEnd { result, problems });
+            Step::Next(task(unpack::document::KIND, Stage::Unpacking, carried))
+        }
+        Outcome::Transcribed { result, problems, members: false } => {
             Step::End(IngestionEnd::completed(result, problems))
         }
+        Outcome::Unpacked { result, problems } => Step::End(match &payload.text {
+            Some(text) => after_text(text, result, problems),
+            None => IngestionEnd::completed(result, problems),
+        }),
         // Benchmarks fan out as long documents do.
         Outcome::Nothing if payload.pages.is_some() => Step::Wait,
         Outcome::Nothing => Step::End(IngestionEnd::completed(ResultCode::Success, Vec::new())),
     }
 }
 
+/// The end of an ingestion whose text has been read and whose members have been unpacked since: the text's verdict,
+/// unless only the members have something to say.
+fn after_text(text: &TextEnd, result: ResultCode, problems: Vec<Problem>) -> IngestionEnd {
+    let result = if text.result == ResultCode::Success { result } else { text.result };
+    IngestionEnd::completed(result, text.problems.iter().cloned().chain(problems).collect())
+}
+
 /// The end of an ingestion whose task met an error that trying again cannot cure: it completes with what there
-/// is. Null while parts of it are still at work: their join says what is missing.
-pub fn degrade(kind: &TaskKind, error: &ErrorNote) -> Option<IngestionEnd> {
+/// is, `text` being what was read before. Null while parts of it are still at work: their join says what is missing.
+pub fn degrade(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Option<IngestionEnd> {
     if *kind == transcribe::part::KIND {
         return None;
+    }
+    if let Some(text) = text {
+        return Some(after_text(text, ResultCode::of(error.kind), vec![Problem::from(error)]));
     }
     Some(IngestionEnd::completed(ResultCode::of(error.kind), vec![Problem::from(error)]))
 }
 
 /// The end of an ingestion whose task has become a dead letter (N-5). Without text a document is still a
-/// document; without its bytes or its members it is not. Null while parts of it are still at work.
-pub fn recover(kind: &TaskKind, error: &ErrorNote) -> Option<IngestionEnd> {
+/// document, and so is one whose `text` was read and whose members are missing; without its bytes or as a mere
+/// container without its members it is not. Null while parts of it are still at work.
+pub fn recover(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Option<IngestionEnd> {
     let problem = |code| Problem { code, ..Problem::from(error) };
     let is_text = *kind == transcribe::text::KIND || *kind == transcribe::join::KIND;
     let has_bytes = error.kind != ErrorKind::NotFound;
     if *kind == transcribe::part::KIND {
         None
+    } else if let Some(text) = text {
+        let code = ResultCode::FileMissingOrIncomplete;
+        Some(IngestionEnd {
+            needs_review: true,
+            error: Some(error.clone()),
+            ..after_text(text, code, vec![problem(code)])
+        })
     } else if is_text && has_bytes {
         Some(IngestionEnd {
             needs_review: true,
@@ -238,7 +271,8 @@ mod tests {
             Outcome::Readable,
             Outcome::Long { pages: 450, of: 450 },
             Outcome::PartRead,
-            Outcome::Transcribed { result: ResultCode::Success, problems: broken.clone() },
+            Outcome::Transcribed { result: ResultCode::Success, problems: broken.clone(), members: false },
+            Outcome::Transcribed { result: ResultCode::Success, problems: broken.clone(), members: true },
             Outcome::Unpacked { result: ResultCode::InvalidFile, problems: broken },
             Outcome::Stopped(note(&Error::bomb_suspected("1000:1"))),
             Outcome::Nothing,
@@ -258,10 +292,13 @@ mod tests {
         let mut table = String::new();
         for error in [Error::child_crashed("signal 11"), Error::not_found("no blob `documents/x`")] {
             for handler in crate::stages::ALL {
-                let end = recover(&handler.kind(), &note(&error));
+                let end = recover(&handler.kind(), None, &note(&error));
                 let end = end.as_ref().map_or("ends nothing".into(), ended);
                 table.push_str(&format!("{} {} -> {end}\n", handler.kind(), error.kind()));
             }
+            let end = recover(&unpack::document::KIND, Some(&read()), &note(&error));
+            let end = end.as_ref().map_or("ends nothing".into(), ended);
+            table.push_str(&format!("{} after text {} -> {end}\n", unpack::document::KIND, error.kind()));
         }
         insta::assert_snapshot!(table);
     }
@@ -269,12 +306,39 @@ mod tests {
     #[test]
     fn degraded_end_of_every_kind_keeps_the_document() {
         for handler in crate::stages::ALL {
-            let end = degrade(&handler.kind(), &note(&Error::encrypted("a password is needed")));
+            let end = degrade(&handler.kind(), None, &note(&Error::encrypted("a password is needed")));
             match end {
                 Some(end) => assert_eq!(end.result, ResultCode::PasswordProtected),
                 None => assert_eq!(handler.kind(), transcribe::part::KIND),
             }
         }
+    }
+
+    fn read() -> TextEnd {
+        TextEnd {
+            result: ResultCode::Success,
+            problems: vec![Problem::new(ErrorKind::Corrupt, "page 3 is damaged")],
+        }
+    }
+
+    #[test]
+    fn document_keeps_its_text_whatever_becomes_of_its_members() {
+        let engine = EngineSettings::default();
+        let payload = Payload::default().with_text(read());
+        let limit = note(&Error::bomb_suspected("1000:1"));
+        let unpacked = Outcome::Unpacked { result: ResultCode::Success, problems: Vec::new() };
+        let mut ends = String::new();
+        for outcome in [unpacked, Outcome::Stopped(limit.clone())] {
+            ends.push_str(&format!("{}\n", shown(&after(outcome, 10, &payload, &engine))));
+        }
+        let degraded = degrade(&unpack::document::KIND, payload.text.as_ref(), &limit);
+        ends.push_str(&degraded.as_ref().map_or(String::new(), ended));
+        assert_eq!(
+            ends,
+            "ends completed SUCCESS [\"InvalidFile: page 3 is damaged\"]\n\
+             ends completed LIMIT_EXCEEDED [\"InvalidFile: page 3 is damaged\", \"LimitExceeded: 1000:1\"]\n\
+             ends completed LIMIT_EXCEEDED [\"InvalidFile: page 3 is damaged\", \"LimitExceeded: 1000:1\"]"
+        );
     }
 
     #[test]

@@ -127,6 +127,7 @@ async fn fill(bench: &Bench<dyn Doors>, store: Arc<dyn Store>) -> World {
         facts: facts.clone(),
         artifacts: vec![artifact.clone()],
         problems: Vec::new(),
+        members: false,
     };
     let end = Some(IngestionEnd::completed(ResultCode::Success, Vec::new()));
     let whole = Done { record: Some(record), artifacts: vec![artifact], facts, end, ..Done::default() };

@@ -189,6 +189,9 @@ pub struct StepRecord {
     pub artifacts: Vec<Artifact>,
     /// What could not be read.
     pub problems: Vec<Problem>,
+    /// Files lie inside, which are unpacked after it.
+    #[serde(default)]
+    pub members: bool,
 }
 
 /// Parts that run side by side, and the task that runs when the last of them has ended, well or badly.

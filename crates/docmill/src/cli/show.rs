@@ -12,6 +12,9 @@ use crate::terminal::{count, relative, size, table};
 /// Members and events that are shown; `--json` has them all
 const SHOWN: usize = 20;
 
+/// Of what a file says of itself; `--json` has all of it
+const METADATA_SHOWN: &[&str] = &["author", "from", "to", "cc", "date", "subject"];
+
 /// Show everything about one document
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -49,6 +52,11 @@ fn human(cx: &Context, answer: &ShowAnswer) -> String {
     let mut out = String::new();
     for (name, value) in &facts {
         out.push_str(&format!("{name:<10}{}\n", shown(value)));
+    }
+    for key in METADATA_SHOWN {
+        if let Some(value) = answer.metadata.get(*key) {
+            out.push_str(&format!("{key:<10}{}\n", shown(value)));
+        }
     }
     for problem in &answer.problems {
         out.push_str(&format!("problem   {}: {}\n", problem.code.name(), shown(&problem.message)));

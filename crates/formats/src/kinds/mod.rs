@@ -5,21 +5,32 @@ use crate::format::Format;
 
 mod compressed;
 mod csv;
+mod doc;
+mod docx;
 mod eml;
+mod epub;
 mod html;
 mod ics;
 mod json;
 mod markdown;
 mod mbox;
 mod msg;
+mod opendocument;
 mod pdf;
+mod ppt;
+mod pptx;
 #[cfg(feature = "probe")]
 mod probe;
+mod rtf;
 mod sevenz;
+mod subtitles;
 mod tar;
 mod text;
 mod tnef;
 mod vcf;
+mod xls;
+mod xlsx;
+mod xml;
 mod zip;
 
 /// Every reader. Where two claim a file with equal confidence, the first one gets it.
@@ -27,17 +38,28 @@ pub static ALL: &[&dyn Format] = &[
     #[cfg(feature = "probe")]
     &probe::Probe,
     &pdf::Pdf,
+    &docx::Docx,
+    &xlsx::Xlsx,
+    &pptx::Pptx,
+    &opendocument::OpenDocument,
+    &epub::Epub,
     &zip::Zip,
     &tar::Tar,
     &sevenz::SevenZ,
     &compressed::Compressed,
     &msg::Msg,
+    &doc::Doc,
+    &xls::Xls,
+    &ppt::Ppt,
     &tnef::Tnef,
     &ics::Ics,
     &vcf::Vcf,
     &mbox::Mbox,
     &eml::Eml,
+    &rtf::Rtf,
+    &subtitles::Subtitles,
     &html::Html,
+    &xml::Xml,
     &json::Json,
     &csv::Csv,
     &markdown::Markdown,

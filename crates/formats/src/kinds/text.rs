@@ -1,5 +1,4 @@
-//! Plain text in any common character set, and everything else that is readable as it stands: source code,
-//! logs, subtitles, XML.
+//! Plain text in any common character set, and everything else that is readable as it stands: source code, logs.
 
 use docmill_core::Result;
 use docmill_core::wire::{ReadLimits, Want};
@@ -14,13 +13,7 @@ use crate::sniff::Head;
 pub(super) struct Text;
 
 /// Text by another name.
-const OF_EXTENSION: &[(&str, &str)] = &[
-    ("css", "text/css"),
-    ("js", "text/javascript"),
-    ("srt", "application/x-subrip"),
-    ("vtt", "text/vtt"),
-    ("xml", "application/xml"),
-];
+const OF_EXTENSION: &[(&str, &str)] = &[("css", "text/css"), ("js", "text/javascript")];
 
 impl Format for Text {
     fn name(&self) -> &'static str {
@@ -28,24 +21,11 @@ impl Format for Text {
     }
 
     fn media_types(&self) -> &'static [&'static str] {
-        &[
-            "text/plain",
-            "text/css",
-            "text/javascript",
-            "application/x-subrip",
-            "text/vtt",
-            "application/xml",
-            "image/svg+xml",
-        ]
+        &["text/plain", "text/css", "text/javascript"]
     }
 
     fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
-        let text = head.text.as_ref()?.trim_start();
-        if text.starts_with("<?xml") || text.starts_with("<svg") {
-            let start = &text[..text.floor_char_boundary(1024)];
-            let media_type = if start.contains("<svg") { "image/svg+xml" } else { "application/xml" };
-            return Some(Claim::fallback(media_type));
-        }
+        head.text.as_ref()?;
         let by_name = OF_EXTENSION.iter().find(|(known, _)| *known == head.extension);
         Some(Claim::fallback(by_name.map_or("text/plain", |(_, media_type)| media_type)))
     }

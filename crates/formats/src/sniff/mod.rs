@@ -25,9 +25,12 @@ const UNKNOWN: &str = "application/octet-stream";
 /// How much of a file is looked at.
 const HEAD_BYTES: u64 = 16 << 10;
 
+/// How much of the directory of a compound file is looked at; it may lie at its end.
+const DIRECTORY_BYTES: u64 = 4 << 10;
+
 /// The beginning of a file, as formats see it.
 pub struct Head<'a> {
-    /// The first bytes.
+    /// The first bytes; those of a compound file are followed by its directory.
     pub bytes: &'a [u8],
     /// The same as text, without a byte order mark; `None` if it is not text.
     pub text: Option<String>,
@@ -55,8 +58,12 @@ pub struct Sniffed {
 
 /// Tells what `input` is.
 pub fn sniff(input: &mut Input, name: &str) -> Result<Sniffed> {
-    let bytes = input.head(HEAD_BYTES)?;
-    let head = Head::new(&bytes, name, bytes.len() as u64 == input.length());
+    let mut bytes = input.head(HEAD_BYTES)?;
+    let whole = bytes.len() as u64 == input.length();
+    if let Some(directory) = unread::compound_directory(&bytes) {
+        bytes.extend(input.piece(directory, DIRECTORY_BYTES)?);
+    }
+    let head = Head::new(&bytes, name, whole);
     let claim = best_claim(&head);
     if let Some((format, claim)) = claim
         && claim.confidence == Confidence::Certain
@@ -66,7 +73,9 @@ pub fn sniff(input: &mut Input, name: &str) -> Result<Sniffed> {
             zip_family::Member::Archive(media_type) => {
                 Sniffed { media_type: media_type.into(), format: Some(format) }
             }
-            zip_family::Member::Other(media_type) => Sniffed { media_type: media_type.into(), format: None },
+            zip_family::Member::Other(media_type) => {
+                Sniffed { media_type: media_type.into(), format: kinds::of_media_type(media_type) }
+            }
         });
     }
     if let Some(media_type) = unread::media_type(&head) {

@@ -1,46 +1,20 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tests_support::fixture;
+use crate::tests_support::{fixture, stored_package_of};
 
 fn kind(name: &str, bytes: &[u8]) -> (String, Option<&'static str>) {
     let found = sniff(&mut Input::from_bytes(bytes.to_vec()), name).unwrap();
     (found.media_type.into_owned(), found.format.map(Format::name))
 }
 
-/// A ZIP file of stored, empty members with these names; `mimetype` gets content.
+/// A ZIP file of empty members with these names; `mimetype` gets content.
 fn zip_of(names: &[&str], content: &str) -> Vec<u8> {
-    let (mut out, mut directory) = (Vec::new(), Vec::new());
-    for name in names {
-        let body = if *name == "mimetype" { content } else { "" };
-        let offset = out.len() as u32;
-        let crc = crc32fast::hash(body.as_bytes());
-        let mut common = Vec::new();
-        common.extend([20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        common.extend(crc.to_le_bytes());
-        common.extend((body.len() as u32).to_le_bytes());
-        common.extend((body.len() as u32).to_le_bytes());
-        common.extend((name.len() as u16).to_le_bytes());
-        common.extend([0, 0]);
-        out.extend(b"PK\x03\x04");
-        out.extend(&common);
-        out.extend(name.as_bytes());
-        out.extend(body.as_bytes());
-        directory.extend(b"PK\x01\x02\x14\0");
-        directory.extend(&common);
-        directory.extend([0; 10]);
-        directory.extend(offset.to_le_bytes());
-        directory.extend(name.as_bytes());
-    }
-    let start = out.len() as u32;
-    out.extend(&directory);
-    out.extend(b"PK\x05\x06\0\0\0\0");
-    out.extend((names.len() as u16).to_le_bytes());
-    out.extend((names.len() as u16).to_le_bytes());
-    out.extend((directory.len() as u32).to_le_bytes());
-    out.extend(start.to_le_bytes());
-    out.extend([0, 0]);
-    out
+    let parts: Vec<(&str, &[u8])> = names
+        .iter()
+        .map(|name| (*name, if *name == "mimetype" { content.as_bytes() } else { b"".as_slice() }))
+        .collect();
+    stored_package_of(&parts)
 }
 
 #[test]
@@ -57,14 +31,14 @@ fn content_decides_and_the_name_helps() {
             "application/xhtml+xml",
             Some("html"),
         ),
-        ("a.xml", b"<?xml version='1.0'?><doc/>".to_vec(), "application/xml", Some("text")),
+        ("a.xml", b"<?xml version='1.0'?><doc/>".to_vec(), "application/xml", Some("xml")),
         ("a", b"{\"a\": 1}".to_vec(), "application/json", Some("json")),
         ("a", b"{\"a\":1}\n{\"a\":2}\n".to_vec(), "application/jsonl", Some("json")),
         ("a.csv", b"a,b\n1,2\n".to_vec(), "text/csv", Some("csv")),
         ("a.tsv", b"a\tb\n1\t2\n".to_vec(), "text/tab-separated-values", Some("csv")),
         ("a.md", b"# Hi\n".to_vec(), "text/markdown", Some("markdown")),
         ("BM.txt", b"BM is short for something".to_vec(), "text/plain", Some("text")),
-        ("a.rtf", b"{\\rtf1\\ansi hello}".to_vec(), "application/rtf", None),
+        ("a.rtf", b"{\\rtf1\\ansi hello}".to_vec(), "application/rtf", Some("rtf")),
         (
             "a",
             b"From: a@b.c\nTo: d@e.f\nDate: today\nSubject: x\n\nhi".to_vec(),
@@ -94,9 +68,9 @@ fn content_decides_and_the_name_helps() {
             Some("msg"),
         ),
         ("a.zip", fixture("zip/methods.zip"), "application/zip", Some("zip")),
-        ("a.docx", zip_of(&["[Content_Types].xml", "word/document.xml"], ""), word, None),
-        ("a.zip", zip_of(&["word/document.xml", "[Content_Types].xml"], ""), word, None),
-        ("a.odt", zip_of(&["mimetype", "content.xml"], odt), odt, None),
+        ("a.docx", zip_of(&["[Content_Types].xml", "word/document.xml"], ""), word, Some("docx")),
+        ("a.zip", zip_of(&["word/document.xml", "[Content_Types].xml"], ""), word, Some("docx")),
+        ("a.odt", zip_of(&["mimetype", "content.xml"], odt), odt, Some("opendocument")),
         ("a.jar", zip_of(&["META-INF/MANIFEST.MF", "A.class"], ""), "application/java-archive", Some("zip")),
     ];
     for (name, bytes, media_type, format) in cases {

@@ -80,9 +80,6 @@ pub(super) fn media_type(head: &Head<'_>) -> Option<Cow<'static, str>> {
 /// letters mean nothing here: a text may begin with `BM` or `MZ`.
 fn textual(text: &str) -> Option<&'static str> {
     let start = text.trim_start();
-    if start.starts_with("{\\rtf") {
-        return Some("application/rtf");
-    }
     if start.starts_with("%!PS") {
         return Some("application/postscript");
     }
@@ -101,16 +98,19 @@ fn binary(head: &Head<'_>) -> Cow<'static, str> {
     FileFormat::from_bytes(bytes).media_type().to_owned().into()
 }
 
-/// Office files of the nineties are small file systems. Their directory tells them apart; where it lies
-/// outside the head, the name helps.
+/// Office files of the nineties are small file systems. Their directory tells them apart, which [`super::sniff`] puts
+/// into the head; where it is damaged, the name helps.
 pub(crate) fn compound_type(head: &Head<'_>) -> &'static str {
     const STREAMS: &[(&str, &str)] = &[
         ("__properties_version1.0", "application/vnd.ms-outlook"),
         ("__nameid_version1.0", "application/vnd.ms-outlook"),
         ("WordDocument", "application/msword"),
         ("Workbook", "application/vnd.ms-excel"),
+        ("Book\0", "application/vnd.ms-excel"),
         ("PowerPoint Document", "application/vnd.ms-powerpoint"),
         ("VisioDocument", "application/vnd.visio"),
+        ("EncryptedPackage", "application/vnd.ms-office.encrypted-package"),
+        ("\u{9}DRMContent", "application/vnd.ms-office.encrypted-package"),
     ];
     for (stream, media_type) in STREAMS {
         let name: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -125,6 +125,13 @@ pub(crate) fn compound_type(head: &Head<'_>) -> &'static str {
         "msg" => "application/vnd.ms-outlook",
         _ => "application/x-cfb",
     }
+}
+
+/// Where the directory of a compound file begins, by its first bytes.
+pub(super) fn compound_directory(head: &[u8]) -> Option<u64> {
+    let shift = u32::from(*head.get(30)?);
+    let sector = u32::from_le_bytes(head.get(48..52)?.try_into().ok()?);
+    (head.starts_with(COMPOUND_FILE) && matches!(shift, 9 | 12)).then(|| (u64::from(sector) + 1) << shift)
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {

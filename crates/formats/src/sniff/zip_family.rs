@@ -11,6 +11,9 @@ use crate::shared::zip;
 /// So many entries are looked at for the telling ones, which stand at the front by convention.
 const ENTRIES_LOOKED_AT: u64 = 2000;
 
+/// So far an archive without a directory is searched for them.
+const SEARCH_BYTES: u64 = 16 << 20;
+
 /// What a ZIP file is.
 pub(super) enum Member {
     /// An archive: to be unpacked.
@@ -29,13 +32,20 @@ pub(super) fn member_type(input: &mut Input, head: &Head<'_>, claim: Claim) -> R
     }
     let names = match zip::Directory::find(input) {
         Ok(directory) => directory.first_names(input, ENTRIES_LOOKED_AT)?,
-        // A broken archive is still an archive; its reader says what is wrong with it.
-        Err(_) => zip::local_name(head.bytes, 0).into_iter().collect(),
+        // A broken archive is still an archive, and a broken document a document; its reader says what is wrong with it.
+        Err(_) => zip::names_without_directory(input, SEARCH_BYTES)?,
     };
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     let has_folder = |wanted: &str| names.iter().any(|name| name.starts_with(wanted));
     if has("[Content_Types].xml") {
         return Ok(Member::Other(office_type(&head.extension, has_folder)));
+    }
+    if has("META-INF/container.xml") {
+        return Ok(Member::Other("application/epub+zip"));
+    }
+    if has("content.xml") && (has("META-INF/manifest.xml") || has("styles.xml")) {
+        let stated = zip::first_bytes(input, "mimetype", 128);
+        return Ok(Member::Other(known_type(&stated).unwrap_or("application/vnd.oasis.opendocument.text")));
     }
     if has("AndroidManifest.xml") {
         return Ok(Member::Archive("application/vnd.android.package-archive"));
@@ -48,6 +58,14 @@ pub(super) fn member_type(input: &mut Input, head: &Head<'_>, claim: Claim) -> R
 
 /// OpenDocument and EPUB say what they are in a first, stored member called `mimetype`.
 fn declared_type(head: &[u8]) -> Option<&'static str> {
+    if zip::local_name(head, 0)? != "mimetype" {
+        return None;
+    }
+    known_type(head.get(zip::local_content_offset(head)?..)?)
+}
+
+/// The type that a `mimetype` member names. The longest match wins: `…text-template` begins like `…text`.
+fn known_type(content: &[u8]) -> Option<&'static str> {
     const KNOWN: &[&str] = &[
         "application/epub+zip",
         "application/vnd.oasis.opendocument.text",
@@ -65,6 +83,7 @@ fn declared_type(head: &[u8]) -> Option<&'static str> {
         "application/vnd.oasis.opendocument.database",
         "application/vnd.oasis.opendocument.image",
         "application/vnd.sun.xml.writer",
+        "application/vnd.sun.xml.writer.template",
         "application/vnd.sun.xml.calc",
         "application/vnd.sun.xml.impress",
         "application/vnd.sun.xml.draw",
@@ -72,11 +91,6 @@ fn declared_type(head: &[u8]) -> Option<&'static str> {
         "application/vnd.etsi.asic-s+zip",
         "application/vnd.adobe.indesign-idml-package",
     ];
-    if zip::local_name(head, 0)? != "mimetype" {
-        return None;
-    }
-    let content = head.get(zip::local_content_offset(head)?..)?;
-    // The longest match wins: `…text-template` begins like `…text`.
     KNOWN
         .iter()
         .copied()
@@ -100,13 +114,21 @@ fn office_type(extension: &str, has_folder: impl Fn(&str) -> bool) -> &'static s
         ("dotx", "application/vnd.openxmlformats-officedocument.wordprocessingml.template"),
         ("xlsb", "application/vnd.ms-excel.sheet.binary.macroEnabled.12"),
         ("xlsm", "application/vnd.ms-excel.sheet.macroEnabled.12"),
+        ("xltm", "application/vnd.ms-excel.template.macroEnabled.12"),
+        ("potm", "application/vnd.ms-powerpoint.template.macroEnabled.12"),
         ("xltx", "application/vnd.openxmlformats-officedocument.spreadsheetml.template"),
         ("pptm", "application/vnd.ms-powerpoint.presentation.macroEnabled.12"),
         ("ppsx", "application/vnd.openxmlformats-officedocument.presentationml.slideshow"),
         ("ppsm", "application/vnd.ms-powerpoint.slideshow.macroEnabled.12"),
         ("potx", "application/vnd.openxmlformats-officedocument.presentationml.template"),
     ];
-    let by_folder = FOLDERS.iter().find(|(folder, _)| has_folder(folder));
+    // A file that is cut off early may still be called what it was.
+    const CALLED: &[(&str, &str)] = &[("docx", "word/"), ("xlsx", "xl/"), ("pptx", "ppt/")];
+    let called = CALLED.iter().find(|(known, _)| *known == extension).map(|(_, folder)| *folder);
+    let by_folder = FOLDERS
+        .iter()
+        .find(|(folder, _)| has_folder(folder))
+        .or_else(|| FOLDERS.iter().find(|(folder, _)| called == Some(*folder)));
     let by_name = EXTENSIONS.iter().find(|(known, _)| *known == extension);
     by_folder.and(by_name).or(by_folder).map_or("application/x-opc+zip", |(_, media_type)| media_type)
 }

@@ -19,7 +19,7 @@ use super::attempt::{self, Ended};
 use super::desk::{self, Answer};
 use super::seat::{Seat, Stop};
 use crate::plan;
-use crate::stages::{self, Context};
+use crate::stages::{self, Context, text_end};
 
 /// A store that cannot be reached is asked again after this, doubling up to [`COMMIT_PAUSE_MAX`].
 const COMMIT_PAUSE: Duration = Duration::from_millis(50);
@@ -186,7 +186,9 @@ fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
     let words = Some(error.for_log());
     match decide(error.kind(), lease.attempts, lease.size, now.since(lease.queued_at)) {
         Disposition::Skip => Verdict::Report(end_with(Some(IngestionEnd::skipped(note))), words),
-        Disposition::Degrade => Verdict::Report(end_with(plan::degrade(&lease.kind, &note)), words),
+        Disposition::Degrade => {
+            Verdict::Report(end_with(plan::degrade(&lease.kind, text_end(lease).as_ref(), &note)), words)
+        }
         Disposition::Retry { after, charged } => {
             let after = after.max(error.retry_after().unwrap_or_default());
             let run_at = now.plus(spread(after, deps.entropy.fraction()));
@@ -218,7 +220,7 @@ fn dead(lease: &Lease, error: ErrorNote) -> Outcome {
     // What costs nothing while it is retried costs nothing when it is given up either.
     let first = decide(error.kind, Attempts::default(), Size::Small, Duration::ZERO);
     let charged = !matches!(first, Disposition::Retry { charged: false, .. });
-    let end = plan::recover(&lease.kind, &error);
+    let end = plan::recover(&lease.kind, text_end(lease).as_ref(), &error);
     Outcome::Dead { error, charged, end }
 }
 

@@ -16,6 +16,7 @@ use super::attempt::{self, Ended};
 use super::liveness::{DeadWorker, find_dead};
 use crate::blocking::blocking;
 use crate::plan;
+use crate::stages::text_end;
 
 /// How often the locks of this machine's workers are tried.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -96,7 +97,7 @@ async fn bury(engine: &Engine, lease: &Lease) -> Result<()> {
     let error = Error::worker_lost(format!("the worker vanished {MAX_LOST} times with this task"))
         .with_hint("look at the system's log for what killed it, then replay the dead letter");
     let note = ErrorNote::from(&error);
-    let end = plan::recover(&lease.kind, &note);
+    let end = plan::recover(&lease.kind, text_end(lease).as_ref(), &note);
     let outcome = Outcome::Dead { error: note.clone(), charged: false, end: end.clone() };
     if let Some(end) = end {
         store.bury(lease.task_id, lease.epoch, note, end).await?;

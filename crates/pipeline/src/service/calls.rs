@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use docmill_core::answer::{AuditAnswer, CountAnswer, DeadAnswer, IndexState};
+use docmill_core::answer::{AuditAnswer, CountAnswer, DeadAnswer, IndexState, ShowAnswer};
 use docmill_core::batch::{BatchChange, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::call::Call;
 use docmill_core::document::DocumentState;
@@ -39,7 +39,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, call: Call) -> Resul
             let state = state.as_deref().map(document_state).transpose()?;
             json(store.list(tenant, state, limit.min(MAX_LIMIT), cursor.as_deref()).await?)
         }
-        Call::Show { id } => json(store.show(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
+        Call::Show { id } => json(show(inner, tenant, &id).await?),
         Call::Text { id } => text(inner, tenant, &id).await,
         Call::Search { query, mode, limit, filters } => {
             json(search::search(inner, tenant, query, mode, limit.min(MAX_LIMIT), filters).await?)
@@ -142,6 +142,23 @@ async fn wait_batch(inner: &Inner, tenant: TenantId, batch: BatchId, wait: Durat
             () = tokio::time::sleep_until((now + LOOK_AT_LEAST_EVERY).min(until)) => {}
         }
     }
+}
+
+/// What the store knows, and what the file says of itself, which lies with its text.
+async fn show(inner: &Inner, tenant: TenantId, id: &str) -> Result<ShowAnswer> {
+    let mut answer = inner.deps.store.show(tenant, id).await?.ok_or_else(|| no_document(id))?;
+    let head = find_head(&inner.deps, tenant, id).await?;
+    if let Some(key) = &head.transcription {
+        let limit = inner.deps.settings.limits.max_text_bytes;
+        match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
+            Ok(transcript) => answer.metadata = transcript.metadata,
+            // Everything else is still worth showing; `verify` tells of blobs that are missing.
+            Err(error) => {
+                tracing::warn!(document_id = %answer.document_id, error = %error.for_log(), "document is shown without its metadata");
+            }
+        }
+    }
+    Ok(answer)
 }
 
 async fn text(inner: &Inner, tenant: TenantId, id: &str) -> Result<Value> {

@@ -24,7 +24,7 @@ use docmill_core::{Error, Result};
 use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::plan::{self, Outcome};
-use payload::Payload;
+use payload::{Payload, TextEnd};
 
 /// Does one kind of task.
 #[async_trait]
@@ -96,6 +96,12 @@ const MAX_TITLE_CHARS: usize = 500;
 fn title(given: &str) -> Option<String> {
     let title = given.trim();
     (!title.is_empty()).then(|| title.chars().take(MAX_TITLE_CHARS).collect())
+}
+
+/// How the text of a task's document was read, if it was read before. A payload that cannot be read says nothing
+/// here: the task itself fails with it.
+pub(crate) fn text_end(lease: &Lease) -> Option<TextEnd> {
+    Payload::parse(lease.payload.as_deref()).ok()?.text
 }
 
 /// The content that a task is about.

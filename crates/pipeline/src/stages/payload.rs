@@ -1,5 +1,6 @@
 //! What a task carries beside its ingestion, as JSON in the database.
 
+use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +17,23 @@ pub struct Payload {
     /// Of so many pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
+    /// How the text was read, where members remain to be unpacked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextEnd>,
+}
+
+/// How the reading of a document's text ended: what its ingestion would have ended with, had it no members.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TextEnd {
+    /// The verdict.
+    pub result: ResultCode,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
 }
 
 impl Payload {
     /// Do the work even if an equal result is there.
-    pub const FORCE: Self = Self { force: true, pages: None, of: None };
+    pub const FORCE: Self = Self { force: true, pages: None, of: None, text: None };
 
     /// Reads what [`Payload::to_json`] wrote.
     pub fn parse(text: Option<&str>) -> Result<Self> {
@@ -35,7 +48,7 @@ impl Payload {
         if *self == Self::default() {
             return None;
         }
-        // A struct of numbers cannot fail to be written.
+        // A struct of numbers and words cannot fail to be written.
         serde_json::to_string(self).ok()
     }
 
@@ -49,6 +62,12 @@ impl Payload {
     #[must_use]
     pub fn with_pages(&self, pages: (u32, u32)) -> Self {
         Self { pages: Some(pages), ..self.clone() }
+    }
+
+    /// The same, for a document whose text has been read.
+    #[must_use]
+    pub fn with_text(&self, text: TextEnd) -> Self {
+        Self { text: Some(text), ..self.clone() }
     }
 
     /// The same, of a document of so many pages.
@@ -70,6 +89,10 @@ mod tests {
             Payload::FORCE,
             Payload::default().with_pages((1, 200)),
             Payload::FORCE.with_pages((201, 400)).of(1_000),
+            Payload::default().with_text(TextEnd {
+                result: ResultCode::InvalidFile,
+                problems: vec![Problem::new(docmill_core::ErrorKind::Corrupt, "page 3 is damaged")],
+            }),
         ] {
             assert_eq!(Payload::parse(payload.to_json().as_deref()).unwrap(), payload);
         }

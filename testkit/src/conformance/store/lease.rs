@@ -325,6 +325,7 @@ async fn degraded_result_is_never_reused(bench: Bench<dyn Store>) {
             facts: Facts { title: Some("t".into()), ..Facts::default() },
             artifacts: Vec::new(),
             problems: Vec::new(),
+            members: false,
         };
         world.report(&lease, done(Done { record: Some(record), ..Done::default() })).await;
     }

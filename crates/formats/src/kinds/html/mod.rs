@@ -3,6 +3,7 @@
 //! Works on tokens, not on a tree: nothing grows with the nesting of the markup, and a page of a hundred
 //! thousand open elements costs what its bytes cost. Nothing is ever fetched.
 
+mod spans;
 mod visible;
 
 use docmill_core::Result;

@@ -15,6 +15,12 @@ fn visible_text_is_kept_and_the_rest_is_not() {
         ("<pre>  a\n    b</pre>", "  a\n    b\n"),
         ("&lt;&amp;&auml;&#8364;&nbsp;x", "<&ä€\u{a0}x\n"),
         ("<table><tr><td>a<td><p>b</p><td>c<tr><td><td>d</table>", "a\tb\tc\n\td\n"),
+        (
+            "<table><tr><td>a<td colspan=2>b<tr><td rowspan=2>c<td>d<td>e<tr><td>f<td>g</table>",
+            "a\tb\tb\nc\td\te\nc\tf\tg\n",
+        ),
+        ("<table><tr><td>a<td rowspan=3>b<tr><td>c<tr><td>d</table>e", "a\tb\nc\tb\nd\tb\n\ne\n"),
+        ("<table><tr><th rowspan=3>a</th></tr><tr><td>b<tr><td>c</table>", "a\tb\na\tc\n"),
         ("<ul><li>a<li>b</ul>c", "a\nb\n\nc\n"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul>d", "a\nb\nc\n\nd\n"),
         ("<!-- no -->yes", "yes\n"),

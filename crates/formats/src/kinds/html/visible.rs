@@ -1,5 +1,6 @@
 //! Tokens of markup to the text one would see.
 
+use super::spans::Spans;
 use std::cell::RefCell;
 use std::mem;
 
@@ -125,6 +126,8 @@ struct State {
     cell_is_fresh: bool,
     /// The row has text already.
     row_begun: bool,
+    /// Cells that stand for several.
+    spans: Spans,
 }
 
 /// What separates the text so far from the next.
@@ -141,6 +144,7 @@ impl Visible {
     /// The text since the last call. Ends with a line end when it is the `last`.
     pub(super) fn take_text(&self, last: bool) -> String {
         let mut state = self.0.borrow_mut();
+        state.spans.text_is_taken();
         let mut text = mem::take(&mut state.text);
         if last && state.begun {
             text.push('\n');
@@ -225,8 +229,23 @@ impl State {
                     self.separate(Gap::Space);
                 }
             }
-            "td" | "th" => self.cell(),
-            "tr" => self.row(),
+            "td" | "th" => {
+                self.end_cell();
+                self.fill(false);
+                self.cell();
+                let span =
+                    |name| attribute(tag, name).and_then(|count| count.trim().parse().ok()).unwrap_or(1);
+                self.spans.begin_cell(span("colspan"), span("rowspan"), self.text.len());
+            }
+            "tr" => {
+                self.end_row();
+                self.row();
+                self.spans.begin_row(self.text.len(), self.begun);
+            }
+            "table" => {
+                self.separate_block(name);
+                self.spans.begin_table();
+            }
             "pre" | "textarea" | "listing" | "xmp" => {
                 self.separate_block(name);
                 self.preformatted += 1;
@@ -242,7 +261,16 @@ impl State {
     fn end(&mut self, name: &str) {
         match name {
             "title" => self.in_title = false,
-            "td" | "th" => {}
+            "td" | "th" => self.end_cell(),
+            "tr" => {
+                self.end_row();
+                self.separate_block(name);
+            }
+            "table" => {
+                self.end_row();
+                self.spans.end_table();
+                self.separate_block(name);
+            }
             "ul" | "ol" => {
                 self.lists = self.lists.saturating_sub(1);
                 self.separate_block(name);
@@ -296,6 +324,40 @@ impl State {
         }
         self.cells += 1;
         self.cell_is_fresh = true;
+    }
+
+    /// Writes a cell again for every further column that it stands for.
+    fn end_cell(&mut self) {
+        if let Some((text, columns)) = self.spans.end_cell(&self.text) {
+            for _ in 1..columns {
+                self.again(&text);
+            }
+        }
+    }
+
+    fn end_row(&mut self) {
+        self.end_cell();
+        if let Some((from, begun)) = self.spans.row_without_height() {
+            self.text.truncate(from);
+            self.begun = begun;
+            return;
+        }
+        self.fill(true);
+    }
+
+    /// Writes the cells that reach down from rows above: those at hand, or all to the `end` of the row.
+    fn fill(&mut self, end: bool) {
+        while let Some(text) = self.spans.reaching_down(end) {
+            self.again(&text);
+        }
+    }
+
+    fn again(&mut self, text: &str) {
+        self.cell();
+        if !text.is_empty() {
+            self.write_gap();
+            self.text.push_str(text);
+        }
     }
 
     fn line_break(&mut self) {

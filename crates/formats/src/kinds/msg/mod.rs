@@ -12,6 +12,7 @@ use docmill_core::{Error, Result};
 
 use crate::format::{Claim, Format};
 use crate::input::Input;
+use crate::shared::compound::File;
 use crate::shared::mail::Headers;
 use crate::shared::mail::mapi::{Properties, Property, id, kind, person};
 use crate::shared::members::Members;
@@ -28,8 +29,6 @@ const MAX_PROPERTY_BYTES: u64 = 32 << 20;
 
 /// An attachment that is a message.
 const METHOD_MESSAGE: u32 = 5;
-
-type File<'a> = cfb::CompoundFile<&'a mut Input>;
 
 pub(super) struct Msg;
 

@@ -2,6 +2,7 @@
 
 use docmill_core::{Error, Result};
 
+use super::content::Member;
 use super::name::unicode_path;
 use super::{CENTRAL, END, END_64, LOCATOR_64, number};
 use crate::input::Input;
@@ -124,6 +125,20 @@ impl Directory {
         }
         Ok(names)
     }
+}
+
+/// The first bytes of the member of this name; none if it is not there or cannot be read.
+pub(crate) fn first_bytes(input: &mut Input, name: &str, limit: usize) -> Vec<u8> {
+    let Ok(directory) = Directory::find(input) else { return Vec::new() };
+    let mut walk = directory.walk();
+    while let Ok(Some(entry)) = walk.next(input) {
+        if entry.raw_name == name.as_bytes() {
+            let content =
+                Member::of_entry(input, &entry).and_then(|member| member.open(input)?.next_piece(limit));
+            return content.unwrap_or_default();
+        }
+    }
+    Vec::new()
 }
 
 /// A walk over the directory that holds one window of it.

@@ -13,9 +13,9 @@ mod name;
 mod recover;
 
 pub(crate) use content::{Content, Member};
-pub(crate) use directory::{Directory, Entry};
+pub(crate) use directory::{Directory, Entry, first_bytes};
 pub(crate) use name::Names;
-pub(crate) use recover::{local_content_offset, local_name, recover_next};
+pub(crate) use recover::{local_content_offset, local_name, names_without_directory, recover_next};
 
 /// What a plain archive is called.
 pub(crate) const MEDIA_TYPE: &str = "application/zip";

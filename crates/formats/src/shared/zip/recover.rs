@@ -50,6 +50,17 @@ pub(crate) fn recover_next(input: &mut Input, position: u64) -> Result<Option<Re
     Ok(Some(Recovered { raw_name, member, is_folder }))
 }
 
+/// The names of members whose headers stand in the first `limit` bytes.
+pub(crate) fn names_without_directory(input: &mut Input, limit: u64) -> Result<Vec<String>> {
+    let (mut names, mut at) = (Vec::new(), 0);
+    while at < limit.min(input.length()) {
+        let Some(found) = recover_next(input, at)? else { break };
+        names.push(String::from_utf8_lossy(&found.raw_name).into_owned());
+        at = found.next_position(None).max(at + 1);
+    }
+    Ok(names)
+}
+
 fn find_header(input: &mut Input, from: u64) -> Result<Option<u64>> {
     let mut position = from;
     while position < input.length() {

@@ -48,20 +48,26 @@ pub(crate) async fn sniffed(readings: &mut Readings<'_>) -> Result<Kind> {
 
 /// Which way something of this kind goes.
 pub(crate) fn route(cx: &Context<'_>, lease: &Lease, kind: &Kind) -> Outcome {
-    let (depth, limit) = (lease.subject.depth, cx.deps.settings.limits.max_nesting);
     match kind {
         Kind { format: None, .. } => Outcome::Unsupported,
-        Kind { container: true, .. } if depth >= limit => {
-            let error = Error::nesting_too_deep(format!(
-                "`{}` lies {depth} containers deep, the limit is {limit}",
-                docmill_core::text::shown(&lease.subject.name)
-            ))
-            .with_hint("raise `limits.max_nesting`");
-            Outcome::TooDeep((&error).into())
-        }
-        Kind { container: true, .. } => Outcome::Container,
+        Kind { container: true, .. } => match too_deep(cx, lease) {
+            Some(error) => Outcome::TooDeep((&error).into()),
+            None => Outcome::Container,
+        },
         Kind { container: false, .. } => Outcome::Readable,
     }
+}
+
+/// Why the members of something are not unpacked, if it lies too many containers deep for that.
+pub(crate) fn too_deep(cx: &Context<'_>, lease: &Lease) -> Option<Error> {
+    let (depth, limit) = (lease.subject.depth, cx.deps.settings.limits.max_nesting);
+    (depth >= limit).then(|| {
+        Error::nesting_too_deep(format!(
+            "`{}` lies {depth} containers deep, the limit is {limit}",
+            docmill_core::text::shown(&lease.subject.name)
+        ))
+        .with_hint("raise `limits.max_nesting`")
+    })
 }
 
 fn typed(media_type: String) -> Done {

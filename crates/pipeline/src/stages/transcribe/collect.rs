@@ -12,6 +12,8 @@ use docmill_core::{Error, Result};
 
 use super::mean_quality;
 
+/// The key under which metadata says how many files lie inside a document that has text of its own.
+pub(crate) const EMBEDDED_FILES: &str = "embedded_files";
 /// A file says at most so much about itself.
 const MAX_METADATA: usize = 1_000;
 /// One thing it says is at most so long.
@@ -28,6 +30,7 @@ pub(crate) struct Collector<'a> {
     metadata: BTreeMap<String, String>,
     pages: Vec<Page>,
     problems: Vec<Problem>,
+    members: u64,
 }
 
 impl<'a> Collector<'a> {
@@ -41,6 +44,7 @@ impl<'a> Collector<'a> {
             metadata: BTreeMap::new(),
             pages: Vec::new(),
             problems: Vec::new(),
+            members: 0,
         }
     }
 
@@ -89,6 +93,7 @@ impl<'a> Collector<'a> {
                 self.pages.push(page);
             }
             Found::Warn(problem) => self.problem(problem),
+            Found::ChildListed { .. } => self.members += 1,
             // A document with both pages and members is read for its pages here; its members are the
             // unpacking's business.
             Found::Kind(_)
@@ -96,8 +101,7 @@ impl<'a> Collector<'a> {
             | Found::ChildBegin { .. }
             | Found::ChildChunk(_)
             | Found::ChildEnd
-            | Found::ChildFailed { .. }
-            | Found::ChildListed { .. } => {}
+            | Found::ChildFailed { .. } => {}
         }
         Ok(())
     }
@@ -110,6 +114,9 @@ impl<'a> Collector<'a> {
     /// The transcript.
     pub(crate) fn finish(mut self) -> Transcript {
         self.pages.sort_by_key(|page| page.number);
+        if self.members > 0 {
+            self.metadata.insert(EMBEDDED_FILES.into(), self.members.to_string());
+        }
         Transcript {
             v: Transcript::VERSION,
             media_type: self.kind.media_type,

@@ -13,7 +13,7 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::{Error, Result};
 
 use super::part::PREFIX;
-use super::{facts, fingerprint, mean_quality, text, verdict};
+use super::{facts, fingerprint, has_members, mean_quality, text, unpack_next, verdict};
 use crate::plan::Outcome;
 use crate::stages::payload::Payload;
 use crate::stages::{Context, TaskHandler, document};
@@ -46,6 +46,7 @@ impl TaskHandler for JoinText {
         }
         let media_type = lease.subject.media_type.clone();
         let joined = join(parts, last, payload.of.unwrap_or(last), media_type, limits.max_text_bytes);
+        let members = has_members(&joined.transcript);
         let result = if joined.complete { verdict(&joined.transcript) } else { ResultCode::TextUnavailable };
         let (artifact, transcript) = transcripts::save(
             cx.deps.blobs.as_ref(),
@@ -56,7 +57,7 @@ impl TaskHandler for JoinText {
         .await?;
         cx.progress();
         let facts = Facts { transcription: Some(artifact.key.clone()), ..facts(&transcript) };
-        let problems = transcript.problems;
+        let mut problems = transcript.problems;
         // Recorded as the result of `extract-text`: that is what the next ingestion of this content looks for.
         let record = StepRecord {
             step: text::KIND,
@@ -66,9 +67,11 @@ impl TaskHandler for JoinText {
             facts: facts.clone(),
             artifacts: vec![artifact.clone()],
             problems: problems.clone(),
+            members,
         };
         let done = Done { record: Some(record), artifacts: vec![artifact], facts, ..Done::default() };
-        cx.done(lease, Outcome::Transcribed { result, problems }, done)
+        let members = unpack_next(cx, lease, members, &mut problems);
+        cx.done(lease, Outcome::Transcribed { result, problems, members }, done)
     }
 }
 

@@ -8,12 +8,16 @@ pub mod text;
 use docmill_core::artifact::Transcript;
 use docmill_core::id::ContentHash;
 use docmill_core::ingestion::Facts;
-use docmill_core::problem::ResultCode;
+use docmill_core::problem::{Problem, ResultCode};
+use docmill_core::task::Lease;
 
-pub(crate) use collect::Collector;
+use crate::stages::Context;
+use crate::stages::intake::document::too_deep;
+
+pub(crate) use collect::{Collector, EMBEDDED_FILES};
 
 /// Raise it when the same bytes and settings give other text than before: old results are not reused then.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What the text of a document depends on.
 pub(crate) fn fingerprint(content: &ContentHash, settings: &docmill_core::config::Settings) -> ContentHash {
@@ -36,6 +40,26 @@ pub(crate) fn facts(transcript: &Transcript) -> Facts {
         title: transcript.metadata.get("title").and_then(|given| super::title(given)),
         transcription: None,
     }
+}
+
+/// Whether files lie inside a document that has text of its own.
+pub(crate) fn has_members(transcript: &Transcript) -> bool {
+    transcript.metadata.contains_key(EMBEDDED_FILES)
+}
+
+/// Whether those files are unpacked next. Where the document lies too deep for that, they are named as missing instead.
+pub(crate) fn unpack_next(
+    cx: &Context<'_>,
+    lease: &Lease,
+    members: bool,
+    problems: &mut Vec<Problem>,
+) -> bool {
+    let too_deep = if members { too_deep(cx, lease) } else { None };
+    if let Some(error) = &too_deep {
+        let message = format!("the files inside are left out: {}", error.message());
+        problems.push(Problem::new(error.kind(), message));
+    }
+    members && too_deep.is_none()
 }
 
 /// The verdict on a transcript that no error ended. Pages of which none gives any text (a scan) are stored

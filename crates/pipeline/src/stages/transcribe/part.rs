@@ -33,7 +33,8 @@ impl TaskHandler for ExtractTextPart {
         let Some((first, last)) = Payload::parse(lease.payload.as_deref())?.pages else {
             return Err(Error::bug(format!("task {} ({KIND}) names no pages", lease.task_id)));
         };
-        let want = Want { pages: Some((first, last)), ..Want::TEXT };
+        // Files inside are listed once, with the first pages.
+        let want = Want { pages: Some((first, last)), listing: first == 1, ..Want::TEXT };
         let mut readings = reading::open(cx, lease, want).await?;
         let kind = sniffed(&mut readings).await?;
         let mut collector = Collector::new(kind, &cx.deps.settings.limits);

@@ -11,7 +11,7 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::wire::{Kind, Want};
 use docmill_core::{Error, Result, crash};
 
-use super::{Collector, facts, fingerprint, verdict};
+use super::{Collector, facts, fingerprint, has_members, unpack_next, verdict};
 use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
 use crate::stages::payload::Payload;
@@ -44,7 +44,8 @@ impl TaskHandler for ExtractText {
             }
         }
 
-        let mut readings = reading::open(cx, lease, Want::TEXT).await?;
+        let want = Want { listing: true, ..Want::TEXT };
+        let mut readings = reading::open(cx, lease, want).await?;
         let kind = sniffed(&mut readings).await?;
         if kind.format.is_none() || kind.container {
             return elsewhere(cx, lease, kind);
@@ -93,13 +94,14 @@ async fn finish(
         Err(error) => return Err(error),
     };
     let transcript = collector.finish();
+    let members = has_members(&transcript);
     let result = stopped_by.map_or_else(|| verdict(&transcript), ResultCode::of);
     let (artifact, transcript) =
         transcripts::save(cx.deps.blobs.as_ref(), lease.subject.ingestion_id, TRANSCRIPTION, transcript)
             .await?;
     cx.progress();
     let facts = Facts { transcription: Some(artifact.key.clone()), ..facts(&transcript) };
-    let problems = transcript.problems;
+    let mut problems = transcript.problems;
     let record = StepRecord {
         step: KIND,
         fingerprint,
@@ -108,9 +110,11 @@ async fn finish(
         facts: facts.clone(),
         artifacts: vec![artifact.clone()],
         problems: problems.clone(),
+        members,
     };
     let done = Done { record: Some(record), artifacts: vec![artifact], facts, ..Done::default() };
-    cx.done(lease, Outcome::Transcribed { result, problems }, done)
+    let members = unpack_next(cx, lease, members, &mut problems);
+    cx.done(lease, Outcome::Transcribed { result, problems, members }, done)
 }
 
 /// Whether an error is to be lived with: the table says so, or a limit stopped the reading of something of
@@ -130,14 +134,15 @@ pub(super) fn is_final(cx: &Context<'_>, lease: &Lease, error: &Error, has_pages
 
 /// Takes over what an earlier ingestion of the same content has made. Its blobs are shared, not copied.
 fn take_over(cx: &Context<'_>, lease: &Lease, record: StepRecord) -> Result<Done> {
-    let problems = record.problems.clone();
+    let mut problems = record.problems.clone();
+    let members = unpack_next(cx, lease, record.members, &mut problems);
     let done = Done {
         artifacts: record.artifacts.clone(),
         facts: record.facts.clone(),
         record: Some(StepRecord { reused: true, ..record }),
         ..Done::default()
     };
-    cx.done(lease, Outcome::Transcribed { result: ResultCode::Success, problems }, done)
+    cx.done(lease, Outcome::Transcribed { result: ResultCode::Success, problems, members }, done)
 }
 
 /// Begun here by a person (`--from`), although it belongs elsewhere.

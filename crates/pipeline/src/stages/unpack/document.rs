@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use docmill_core::artifact::{Artifact, TRANSCRIPTION};
 use docmill_core::disposition::{Disposition, decide};
 use docmill_core::error::ErrorNote;
 use docmill_core::expansion::{Expansion, ExpansionLimits};
@@ -11,15 +12,18 @@ use docmill_core::ingestion::Facts;
 use docmill_core::ports::store::{Done, ManifestEnd, StepRecord};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::{Lease, TaskKind};
-use docmill_core::wire::{Found, Kind, Want};
+use docmill_core::wire::{Found, Want};
 use docmill_core::{Error, Result, crash};
 
 use super::chunk::Chunk;
 use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
+use crate::stages::payload::Payload;
 use crate::stages::reading::{self, Readings};
 use crate::stages::stored::Incoming;
+use crate::stages::transcribe::Collector;
 use crate::stages::{Context, TaskHandler, document, title};
+use crate::transcripts;
 
 /// The kind.
 pub const KIND: TaskKind = TaskKind::named("unpack-document");
@@ -44,7 +48,9 @@ impl TaskHandler for UnpackDocument {
         let mut readings = reading::open(cx, lease, Want::CHILDREN).await?;
         let kind = sniffed(&mut readings).await?;
         let outcome = route(cx, lease, &kind);
-        if outcome != Outcome::Container {
+        // A document with text of its own comes here once that has been read.
+        let after_text = Payload::parse(lease.payload.as_deref())?.text.is_some();
+        if outcome != Outcome::Container && !(outcome == Outcome::Readable && after_text) {
             let facts = Facts { media_type: Some(kind.media_type), ..Facts::default() };
             return cx.done(lease, outcome, Done { facts, ..Done::default() });
         }
@@ -56,7 +62,8 @@ impl TaskHandler for UnpackDocument {
                 document(lease)?.bytes,
             ),
             problems: Vec::new(),
-            title: None,
+            about: Some(Collector::new(kind, &cx.deps.settings.limits)),
+            after_text,
         };
         let ended = run.follow(cx, lease, &mut readings).await;
         drop(readings);
@@ -65,7 +72,7 @@ impl TaskHandler for UnpackDocument {
         let full = final_error(cx, lease, run.chunk.flush().await)?;
         stopped_by = stopped_by.or(full);
         crash::point("unpack.before_end");
-        run.finish(cx, lease, &kind, fingerprint, stopped_by)
+        run.finish(cx, lease, fingerprint, stopped_by).await
     }
 }
 
@@ -74,7 +81,10 @@ struct Run<'a> {
     chunk: Chunk<'a>,
     expansion: Expansion,
     problems: Vec<Problem>,
-    title: Option<String>,
+    /// What the container says of itself.
+    about: Option<Collector<'a>>,
+    /// Its text has been read, and with it what it says of itself.
+    after_text: bool,
 }
 
 /// The member that is arriving now.
@@ -142,12 +152,12 @@ impl<'a> Run<'a> {
                         self.problems.push(problem);
                     }
                 }
-                Found::Meta { key, value } if key == "title" => self.title = title(&value),
-                Found::Kind(_)
-                | Found::Meta { .. }
-                | Found::PageCount(_)
-                | Found::Page(_)
-                | Found::ChildListed { .. } => {}
+                Found::Meta { .. } => {
+                    if let Some(about) = &mut self.about {
+                        about.add(found)?;
+                    }
+                }
+                Found::Kind(_) | Found::PageCount(_) | Found::Page(_) | Found::ChildListed { .. } => {}
             }
         }
         self.unfinished(arriving).await
@@ -173,11 +183,10 @@ impl<'a> Run<'a> {
         self.chunk.add_failed(member.position, member.path, (&error).into()).await
     }
 
-    fn finish(
+    async fn finish(
         mut self,
         cx: &Context<'_>,
         lease: &Lease,
-        kind: &Kind,
         fingerprint: ContentHash,
         stopped_by: Option<Error>,
     ) -> Result<Done> {
@@ -187,8 +196,7 @@ impl<'a> Run<'a> {
         // Members that were declared and not met, although the reader came to its end, are left unexplained on
         // purpose: then the ledger does not balance, and somebody looks.
         let refused = if stopped { declared.unwrap_or(0).saturating_sub(self.chunk.met) } else { 0 };
-        let facts =
-            Facts { media_type: Some(kind.media_type.clone()), title: self.title.take(), ..Facts::default() };
+        let (facts, artifacts) = self.tell(cx, lease).await?;
         let (outcome, degraded) = match stopped_by {
             None if at_a_limit => (self.unpacked(ResultCode::LimitExceeded), true),
             None => (self.unpacked(ResultCode::Success), false),
@@ -204,12 +212,34 @@ impl<'a> Run<'a> {
             degraded,
             reused: false,
             facts: facts.clone(),
-            artifacts: Vec::new(),
+            artifacts: artifacts.clone(),
             problems: Vec::new(),
+            members: false,
         };
         let manifest = ManifestEnd { fingerprint, declared, refused };
-        let done = Done { record: Some(record), facts, manifest: Some(manifest), ..Done::default() };
+        let done =
+            Done { record: Some(record), artifacts, facts, manifest: Some(manifest), ..Done::default() };
         cx.done(lease, outcome, done)
+    }
+
+    /// Keeps what a container says of itself as a transcript without pages. That of a document with text has it already.
+    async fn tell(&mut self, cx: &Context<'_>, lease: &Lease) -> Result<(Facts, Vec<Artifact>)> {
+        let Some(about) = self.about.take().map(Collector::finish) else {
+            return Err(Error::bug("what a container says of itself is told twice"));
+        };
+        let facts = Facts {
+            media_type: Some(about.media_type.clone()),
+            title: about.metadata.get("title").and_then(|given| title(given)),
+            ..Facts::default()
+        };
+        if self.after_text || about.metadata.is_empty() {
+            return Ok((facts, Vec::new()));
+        }
+        let ingestion = lease.subject.ingestion_id;
+        let (artifact, _) =
+            transcripts::save(cx.deps.blobs.as_ref(), ingestion, TRANSCRIPTION, about).await?;
+        cx.progress();
+        Ok((Facts { transcription: Some(artifact.key.clone()), ..facts }, vec![artifact]))
     }
 
     fn unpacked(&mut self, result: ResultCode) -> Outcome {

@@ -1,5 +1,7 @@
 //! Everything about one document.
 
+use std::collections::BTreeMap;
+
 use docmill_core::Result;
 use docmill_core::answer::{ArtifactLine, FamilyLine, IngestionLine, ShowAnswer, TimelineLine};
 use docmill_core::clock::Timestamp;
@@ -94,6 +96,7 @@ async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnsw
             tags: Vec::new(),
             labels: json!({}),
             record: Value::Null,
+            metadata: BTreeMap::new(),
             problems,
             needs_review,
             ingestions: Vec::new(),

@@ -1,5 +1,7 @@
 //! Everything about one document.
 
+use std::collections::BTreeMap;
+
 use docmill_core::Result;
 use docmill_core::answer::{ArtifactLine, FamilyLine, IngestionLine, ShowAnswer, TimelineLine};
 use docmill_core::clock::Timestamp;
@@ -56,6 +58,7 @@ pub(in super::super) fn show(
             tags: Vec::new(),
             labels: json!({}),
             record: Value::Null,
+            metadata: BTreeMap::new(),
             problems,
             needs_review,
             ingestions: Vec::new(),

@@ -1,0 +1,110 @@
+//! The text lies in pieces, in the order in which it was typed; a list says in which order it is read.
+
+use docmill_core::{Error, Result};
+
+use super::header::Header;
+use crate::shared::compound::{u16_at, u32_at};
+
+/// Pieces are decoded in parts of this size.
+const PART_BYTES: usize = 64 << 10;
+
+/// A run of text in the main stream.
+pub(super) struct Piece {
+    start: usize,
+    characters: usize,
+    is_wide: bool,
+}
+
+/// Characters with where the next one would stand in the stream.
+pub(super) struct Part {
+    pub(super) characters: Vec<(char, u32)>,
+}
+
+impl Piece {
+    /// The piece in parts. What lies outside of the stream is not there.
+    pub(super) fn parts<'m>(&self, main: &'m [u8]) -> impl Iterator<Item = Part> + 'm {
+        let (start, is_wide) = (self.start, self.is_wide);
+        let width = if is_wide { 2 } else { 1 };
+        let end = start.saturating_add(self.characters.saturating_mul(width)).min(main.len());
+        let bytes = main.get(start..end).unwrap_or_default();
+        bytes.chunks(PART_BYTES).enumerate().map(move |(index, part)| {
+            let offset = start + index * PART_BYTES;
+            let characters = if is_wide { wide(part, offset) } else { narrow(part, offset) };
+            Part { characters }
+        })
+    }
+}
+
+fn wide(part: &[u8], offset: usize) -> Vec<(char, u32)> {
+    let units = part.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    let mut at = offset;
+    char::decode_utf16(units)
+        .map(|c| {
+            let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
+            at += 2 * c.len_utf16();
+            (c, at as u32)
+        })
+        .collect()
+}
+
+fn narrow(part: &[u8], offset: usize) -> Vec<(char, u32)> {
+    part.iter()
+        .enumerate()
+        .map(|(index, &byte)| {
+            // Marks such as the end of a cell are control characters, which stay as they are.
+            let c = match byte {
+                0x80..=0x9f => {
+                    let (text, _) =
+                        encoding_rs::WINDOWS_1252.decode_without_bom_handling(std::slice::from_ref(&byte));
+                    text.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER)
+                }
+                other => char::from(other),
+            };
+            (c, (offset + index + 1) as u32)
+        })
+        .collect()
+}
+
+/// The pieces in the order they are read.
+pub(super) fn read(header: &Header, main: &[u8], table: &[u8]) -> Result<Vec<Piece>> {
+    let lists = if header.is_new() { table } else { main };
+    let (at, bytes) = (header.pieces.0 as usize, header.pieces.1 as usize);
+    let listed = at.checked_add(bytes).and_then(|end| lists.get(at..end)).unwrap_or_default();
+    let all: u64 = header.stories.iter().map(|&count| u64::from(count)).sum();
+    if let Some(pieces) = list(listed, header.is_new()) {
+        return Ok(pieces);
+    }
+    if header.is_complex || header.is_new() {
+        return Err(Error::corrupt("the document's list of text pieces is damaged"));
+    }
+    Ok(vec![Piece { start: header.text_start as usize, characters: all as usize, is_wide: false }])
+}
+
+/// Reads the list: properties that pieces share, then the pieces themselves.
+fn list(mut rest: &[u8], is_new: bool) -> Option<Vec<Piece>> {
+    const PROPERTIES: u8 = 1;
+    const PIECES: u8 = 2;
+    while *rest.first()? == PROPERTIES {
+        rest = rest.get(3 + usize::from(u16_at(rest, 1)?)..)?;
+    }
+    if *rest.first()? != PIECES {
+        return None;
+    }
+    let length = u32_at(rest, 1)? as usize;
+    let plc = rest.get(5..).map(|plc| plc.get(..length).unwrap_or(plc))?;
+    let count = plc.len().checked_sub(4)? / 12;
+    let mut out = Vec::new();
+    for index in 0..count {
+        let (from, to) = (u32_at(plc, index * 4)?, u32_at(plc, index * 4 + 4)?);
+        let place = u32_at(plc, (count + 1) * 4 + index * 8 + 2)?;
+        let is_packed = !is_new || place & 0x4000_0000 != 0;
+        let start = place & 0x3fff_ffff;
+        let start = if is_packed && is_new { start / 2 } else { start };
+        out.push(Piece {
+            start: start as usize,
+            characters: to.saturating_sub(from) as usize,
+            is_wide: !is_packed,
+        });
+    }
+    Some(out)
+}

@@ -1,0 +1,67 @@
+//! PowerPoint presentations until 2003 (MS-PPT): every slide a page, with its notes and comments.
+//!
+//! The stream holds every version that was ever saved; the directory of the last one says which slides count. Where that
+//! is damaged, all slides that are found are given.
+
+mod records;
+mod slides;
+
+use docmill_core::wire::{Found, ReadLimits, Want};
+use docmill_core::{Error, Result};
+
+use crate::format::{Claim, Format};
+use crate::input::Input;
+use crate::shared::compound::{self, summary};
+use crate::shared::document::{Troubles, native_page};
+use crate::sink::Sink;
+use crate::sniff::{COMPOUND_FILE, Head, compound_type};
+
+const MEDIA_TYPE: &str = "application/vnd.ms-powerpoint";
+
+/// The stream is held while it is read; pictures lie in another.
+const MAX_STREAM_BYTES: u64 = 512 << 20;
+
+pub(super) struct Ppt;
+
+impl Format for Ppt {
+    fn name(&self) -> &'static str {
+        "ppt"
+    }
+
+    fn media_types(&self) -> &'static [&'static str] {
+        &[MEDIA_TYPE]
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
+        let is_slides = head.bytes.starts_with(COMPOUND_FILE) && compound_type(head) == MEDIA_TYPE;
+        is_slides.then_some(Claim::certain(MEDIA_TYPE))
+    }
+
+    fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
+        let mut file = compound::open(input)?;
+        let mut troubles = Troubles::default();
+        if want.metadata {
+            summary::tell(&mut file, sink)?;
+        }
+        if want.text {
+            let user = compound::stream(&mut file, "/Current User", 1 << 20)?.unwrap_or_default().0;
+            let Some((bytes, damage)) =
+                compound::stream(&mut file, "/PowerPoint Document", MAX_STREAM_BYTES)?
+            else {
+                let missing = "the presentation's stream is missing: there is no `PowerPoint Document`";
+                return Err(Error::corrupt(missing));
+            };
+            troubles.note(damage.map_or(Ok(()), Err))?;
+            let slides = slides::read(&bytes, &user, limits, &mut troubles)?;
+            sink.put(Found::PageCount(slides.len() as u32))?;
+            for (index, text) in slides.into_iter().enumerate() {
+                sink.page(native_page(index as u32 + 1, "text of the slide and its notes", text))?;
+            }
+        }
+        compound::object::give_embedded(&mut file, want, sink)?;
+        troubles.tell(sink)
+    }
+}
+
+#[cfg(test)]
+mod tests;
