@@ -23,12 +23,13 @@ pub(crate) fn connect_options(
             .with_source(e)
     })?;
     let millis = statement_timeout.as_millis().to_string();
-    let lock_millis = (statement_timeout / 2).as_millis().to_string();
+    let half_millis = (statement_timeout / 2).as_millis().to_string();
     Ok(options.application_name(name).options([
         ("statement_timeout", millis.as_str()),
-        ("lock_timeout", lock_millis.as_str()),
-        // A process that stops in the middle of a transaction must not hold its locks for ever.
-        ("idle_in_transaction_session_timeout", "60000"),
+        ("lock_timeout", half_millis.as_str()),
+        // A process that stops in the middle of a transaction holds its locks, and nobody can take its work over while
+        // it does. docmill itself never thinks that long between two statements.
+        ("idle_in_transaction_session_timeout", half_millis.as_str()),
         ("default_transaction_isolation", "read committed"),
     ]))
 }
@@ -134,6 +135,15 @@ mod tests {
             assert_eq!(judge(code, false).0, kind, "{code}");
         }
         assert_eq!(judge("", true).0, ErrorKind::Unavailable);
+    }
+
+    #[test]
+    fn nobody_holds_a_lock_longer_than_others_wait_for_it() {
+        let options = connect_options("a test", "postgres://x@y/z", "test", Duration::from_secs(30)).unwrap();
+        let options = options.get_options().unwrap();
+        for limit in ["lock_timeout=15000", "idle_in_transaction_session_timeout=15000"] {
+            assert!(options.contains(limit), "{options}");
+        }
     }
 
     #[test]

@@ -28,8 +28,10 @@ const CHUNK_BYTES: usize = 4 << 20;
 const CHUNKS_AHEAD: usize = 2;
 
 /// Durable, unlike the turns that other statements of these connections take, and with the time that a large index
-/// needs; a process that has lost its server is noticed by the connection.
-const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = '10min'";
+/// needs, also to the process that cuts texts into words between two statements; a process that has lost its server is
+/// noticed by the connection.
+const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = '10min';
+    SET LOCAL idle_in_transaction_session_timeout = '1min'";
 
 /// What becomes of a document by a batch: its last version, or nothing. In the order of their ids, so that what was
 /// made together lies together.
