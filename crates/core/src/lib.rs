@@ -26,6 +26,7 @@ pub mod ingestion;
 pub mod ledger;
 pub mod limits;
 pub mod metrics;
+pub mod ocr;
 pub mod ports;
 pub mod problem;
 pub mod redact;

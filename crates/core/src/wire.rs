@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::Page;
 use crate::error::{Error, ErrorNote, Result};
+use crate::ocr::{OcrMode, Scan};
 use crate::problem::Problem;
 
 /// No frame is longer than this, in either direction.
@@ -31,17 +32,24 @@ pub struct Want {
     pub listing: bool,
     /// Only these pages, first and last, from 1.
     pub pages: Option<(u32, u32)>,
+    /// Which pages are wanted as pixels too.
+    pub ocr: OcrMode,
 }
 
 impl Want {
     /// Only say what it is. Sniffing always happens; this asks for nothing else.
-    pub const KIND: Self =
-        Self { text: false, metadata: false, children: false, listing: false, pages: None };
-    /// Text and metadata.
-    pub const TEXT: Self = Self { text: true, metadata: true, children: false, listing: false, pages: None };
+    pub const KIND: Self = Self {
+        text: false,
+        metadata: false,
+        children: false,
+        listing: false,
+        pages: None,
+        ocr: OcrMode::Never,
+    };
+    /// Text and metadata; no scans.
+    pub const TEXT: Self = Self { text: true, metadata: true, ..Self::KIND };
     /// Members with their bytes.
-    pub const CHILDREN: Self =
-        Self { text: false, metadata: true, children: true, listing: false, pages: None };
+    pub const CHILDREN: Self = Self { metadata: true, children: true, ..Self::KIND };
 }
 
 /// The limits that hold inside a child, for one document.
@@ -61,6 +69,8 @@ pub struct ReadLimits {
     pub max_text_bytes: u64,
     /// Nesting of markup elements, JSON values and the like.
     pub max_markup_depth: u32,
+    /// Pixels of one picture, by what its header says and before it is decoded.
+    pub max_image_pixels: u64,
 }
 
 /// One document to read.
@@ -107,6 +117,8 @@ pub enum Found {
     PageCount(u32),
     /// A page of text.
     Page(Page),
+    /// A page that is to be read by OCR (`Want::ocr`). Its [`Page`] comes as well, with whatever text it has.
+    Scan(Scan),
     /// How many members the container says it has.
     Declared(u64),
     /// A member begins; its chunks follow.
@@ -150,6 +162,7 @@ impl FromChild {
                     strip_nul(&mut page.text);
                     strip_nul(&mut page.reason);
                 }
+                Found::Scan(scan) => strip_nul(&mut scan.reason),
                 Found::ChildBegin { path, .. } => strip_nul(path),
                 Found::ChildFailed { path, error, .. } => {
                     strip_nul(path);

@@ -26,7 +26,7 @@ fn show(path: &str, text_alone: bool) -> Result<()> {
     let file =
         File::open(path).map_err(|e| Error::unreadable(format!("cannot open `{path}`")).with_source(e))?;
     let name = Path::new(path).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    let want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+    let want = Want { children: true, ..Want::TEXT };
     let mut found = Collected::default();
     let mut input = Input::from_file(file)?;
     let result = docmill_formats::read(&mut input, &name, want, &Limits::default().for_reader(), &mut found);

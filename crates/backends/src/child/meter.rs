@@ -99,6 +99,7 @@ pub(super) fn too_much_memory(name: &str, allowance: &Allowance) -> Error {
 pub(super) fn is_progress(found: &Found) -> bool {
     match found {
         Found::Page(_)
+        | Found::Scan(_)
         | Found::ChildBegin { .. }
         | Found::ChildChunk(_)
         | Found::ChildEnd

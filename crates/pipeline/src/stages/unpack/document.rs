@@ -147,6 +147,7 @@ impl<'a> Run<'a> {
                 | Found::Meta { .. }
                 | Found::PageCount(_)
                 | Found::Page(_)
+                | Found::Scan(_)
                 | Found::ChildListed { .. } => {}
             }
         }
