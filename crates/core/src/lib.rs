@@ -27,6 +27,7 @@ pub mod ledger;
 pub mod limits;
 pub mod metrics;
 pub mod ocr;
+pub mod picture;
 pub mod ports;
 pub mod problem;
 pub mod redact;

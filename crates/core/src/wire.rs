@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::artifact::Page;
 use crate::error::{Error, ErrorNote, Result};
 use crate::ocr::{OcrMode, Scan};
+use crate::picture::{Picture, PictureSize};
 use crate::problem::Problem;
 
 /// No frame is longer than this, in either direction.
@@ -34,6 +35,8 @@ pub struct Want {
     pub pages: Option<(u32, u32)>,
     /// Which pages are wanted as pixels too.
     pub ocr: OcrMode,
+    /// Pages as pictures for people, this large.
+    pub pictures: Option<PictureSize>,
 }
 
 impl Want {
@@ -45,6 +48,7 @@ impl Want {
         listing: false,
         pages: None,
         ocr: OcrMode::Never,
+        pictures: None,
     };
     /// Text and metadata; no scans.
     pub const TEXT: Self = Self { text: true, metadata: true, ..Self::KIND };
@@ -119,6 +123,8 @@ pub enum Found {
     Page(Page),
     /// A page that is to be read by OCR (`Want::ocr`). Its [`Page`] comes as well, with whatever text it has.
     Scan(Scan),
+    /// A page as somebody wants to see it (`Want::pictures`).
+    Picture(Picture),
     /// How many members the container says it has.
     Declared(u64),
     /// A member begins; its chunks follow.
@@ -173,7 +179,11 @@ impl FromChild {
                     strip_nul(media_type);
                 }
                 Found::Warn(problem) => strip_nul(&mut problem.message),
-                Found::PageCount(_) | Found::Declared(_) | Found::ChildChunk(_) | Found::ChildEnd => {}
+                Found::PageCount(_)
+                | Found::Declared(_)
+                | Found::ChildChunk(_)
+                | Found::ChildEnd
+                | Found::Picture(_) => {}
             },
             Self::End { result: Err(note), .. } => strip_nul(&mut note.message),
             Self::End { result: Ok(()), .. } | Self::Begin { .. } | Self::Ready { .. } => {}

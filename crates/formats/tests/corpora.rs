@@ -42,6 +42,7 @@ impl Sink for Tally {
             | Found::PageCount(_)
             | Found::Page(_)
             | Found::Scan(_)
+            | Found::Picture(_)
             | Found::ChildChunk(_)
             | Found::ChildListed { .. }
             | Found::Warn(_) => {}

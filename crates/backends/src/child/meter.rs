@@ -100,6 +100,7 @@ pub(super) fn is_progress(found: &Found) -> bool {
     match found {
         Found::Page(_)
         | Found::Scan(_)
+        | Found::Picture(_)
         | Found::ChildBegin { .. }
         | Found::ChildChunk(_)
         | Found::ChildEnd

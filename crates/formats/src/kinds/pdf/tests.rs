@@ -1,6 +1,10 @@
 use super::*;
 use crate::tests_support::{EVERYTHING, fixture, read_bytes, read_fixture, try_read};
+use docmill_core::artifact::TextSource;
+use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
+use docmill_core::ocr::OcrMode;
+use docmill_core::picture::{Picture, PictureSize};
 
 #[test]
 fn pages_are_read_in_order_with_their_source() {
@@ -227,4 +231,43 @@ fn glyphs_used_by_number_are_read_from_their_program() {
     let found = read_fixture("pdf/by-number.pdf");
     assert_eq!(found.text(), "Straße 12\n");
     assert_eq!(found.pages()[0].quality, Some(1.0));
+}
+
+fn pictures(found: &crate::sink::Collected) -> Vec<&Picture> {
+    found
+        .0
+        .iter()
+        .filter_map(|f| if let Found::Picture(picture) = f { Some(picture) } else { None })
+        .collect()
+}
+
+#[test]
+fn pages_are_drawn_as_large_as_is_asked_for() {
+    let bytes = document("", "", "1 0 0 rg 0 0 200 100 re f", &[]);
+    let limits = Limits::default().for_reader();
+    for (size, expected) in [(PictureSize { dpi: 144, max_side: 9999 }, 400), (PictureSize::THUMBNAIL, 256)] {
+        let want = Want { pictures: Some(size), ..Want::KIND };
+        let (found, result) = try_read("a.pdf", &bytes, want, &limits);
+        result.unwrap();
+        assert!(found.pages().is_empty());
+        let picture = pictures(&found)[0];
+        assert_eq!((picture.number, picture.width, picture.height), (1, expected, expected));
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&picture.png)).read_info().unwrap();
+        let mut dots = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut dots).unwrap();
+        assert_eq!((&dots[..3], &dots[dots.len() - 3..]), (&[255, 255, 255][..], &[255, 0, 0][..]));
+    }
+}
+
+#[test]
+fn only_wanted_pages_are_drawn_and_no_more_than_allowed() {
+    let limits = ReadLimits { max_pages: 2, ..Limits::default().for_reader() };
+    let want = Want { pictures: Some(PictureSize::THUMBNAIL), ..Want::KIND };
+    let (found, result) = try_read("a.pdf", &fixture("pdf/three-pages.pdf"), want, &limits);
+    result.unwrap();
+    assert_eq!(pictures(&found).len(), 2);
+    assert!(found.warnings()[0].message.contains("limits.max_pages"), "{:?}", found.warnings());
+    let want = Want { pages: Some((2, 2)), ..want };
+    let (found, _) = try_read("a.pdf", &fixture("pdf/three-pages.pdf"), want, &limits);
+    assert_eq!(pictures(&found).iter().map(|p| p.number).collect::<Vec<_>>(), [2]);
 }

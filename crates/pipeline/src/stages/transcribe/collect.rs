@@ -93,6 +93,7 @@ impl<'a> Collector<'a> {
             // unpacking's business.
             Found::Kind(_)
             | Found::Scan(_)
+            | Found::Picture(_)
             | Found::Declared(_)
             | Found::ChildBegin { .. }
             | Found::ChildChunk(_)

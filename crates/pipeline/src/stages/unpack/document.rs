@@ -148,6 +148,7 @@ impl<'a> Run<'a> {
                 | Found::PageCount(_)
                 | Found::Page(_)
                 | Found::Scan(_)
+                | Found::Picture(_)
                 | Found::ChildListed { .. } => {}
             }
         }
