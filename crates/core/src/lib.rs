@@ -26,6 +26,8 @@ pub mod ingestion;
 pub mod ledger;
 pub mod limits;
 pub mod metrics;
+pub mod ocr;
+pub mod picture;
 pub mod ports;
 pub mod problem;
 pub mod redact;

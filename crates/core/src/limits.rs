@@ -39,6 +39,8 @@ pub struct Limits {
     pub max_text_bytes: u64,
     /// Nesting of markup.
     pub max_markup_depth: u32,
+    /// Pixels of one picture.
+    pub max_image_pixels: u64,
     /// Intake pauses when less room than this is left.
     pub min_free_disk_bytes: u64,
 }
@@ -56,6 +58,7 @@ impl Default for Limits {
             max_pages: 10_000,
             max_text_bytes: 256 * MIB,
             max_markup_depth: 256,
+            max_image_pixels: 100_000_000,
             min_free_disk_bytes: 512 * MIB,
         }
     }
@@ -72,6 +75,7 @@ impl Limits {
             ratio_from_bytes: self.ratio_from_bytes,
             max_text_bytes: self.max_text_bytes,
             max_markup_depth: self.max_markup_depth,
+            max_image_pixels: self.max_image_pixels,
         }
     }
 

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::Page;
 use crate::error::{Error, ErrorNote, Result};
+use crate::ocr::{OcrMode, Scan};
+use crate::picture::{Picture, PictureSize};
 use crate::problem::Problem;
 
 /// No frame is longer than this, in either direction.
@@ -31,17 +33,27 @@ pub struct Want {
     pub listing: bool,
     /// Only these pages, first and last, from 1.
     pub pages: Option<(u32, u32)>,
+    /// Which pages are wanted as pixels too.
+    pub ocr: OcrMode,
+    /// Pages as pictures for people, this large.
+    pub pictures: Option<PictureSize>,
 }
 
 impl Want {
     /// Only say what it is. Sniffing always happens; this asks for nothing else.
-    pub const KIND: Self =
-        Self { text: false, metadata: false, children: false, listing: false, pages: None };
-    /// Text and metadata.
-    pub const TEXT: Self = Self { text: true, metadata: true, children: false, listing: false, pages: None };
+    pub const KIND: Self = Self {
+        text: false,
+        metadata: false,
+        children: false,
+        listing: false,
+        pages: None,
+        ocr: OcrMode::Never,
+        pictures: None,
+    };
+    /// Text and metadata; no scans.
+    pub const TEXT: Self = Self { text: true, metadata: true, ..Self::KIND };
     /// Members with their bytes.
-    pub const CHILDREN: Self =
-        Self { text: false, metadata: true, children: true, listing: false, pages: None };
+    pub const CHILDREN: Self = Self { metadata: true, children: true, ..Self::KIND };
 }
 
 /// The limits that hold inside a child, for one document.
@@ -61,6 +73,8 @@ pub struct ReadLimits {
     pub max_text_bytes: u64,
     /// Nesting of markup elements, JSON values and the like.
     pub max_markup_depth: u32,
+    /// Pixels of one picture, by what its header says and before it is decoded.
+    pub max_image_pixels: u64,
 }
 
 /// One document to read.
@@ -107,6 +121,10 @@ pub enum Found {
     PageCount(u32),
     /// A page of text.
     Page(Page),
+    /// A page that is to be read by OCR (`Want::ocr`). Its [`Page`] comes as well, with whatever text it has.
+    Scan(Scan),
+    /// A page as somebody wants to see it (`Want::pictures`).
+    Picture(Picture),
     /// How many members the container says it has.
     Declared(u64),
     /// A member begins; its chunks follow.
@@ -150,6 +168,7 @@ impl FromChild {
                     strip_nul(&mut page.text);
                     strip_nul(&mut page.reason);
                 }
+                Found::Scan(scan) => strip_nul(&mut scan.reason),
                 Found::ChildBegin { path, .. } => strip_nul(path),
                 Found::ChildFailed { path, error, .. } => {
                     strip_nul(path);
@@ -160,7 +179,11 @@ impl FromChild {
                     strip_nul(media_type);
                 }
                 Found::Warn(problem) => strip_nul(&mut problem.message),
-                Found::PageCount(_) | Found::Declared(_) | Found::ChildChunk(_) | Found::ChildEnd => {}
+                Found::PageCount(_)
+                | Found::Declared(_)
+                | Found::ChildChunk(_)
+                | Found::ChildEnd
+                | Found::Picture(_) => {}
             },
             Self::End { result: Err(note), .. } => strip_nul(&mut note.message),
             Self::End { result: Ok(()), .. } | Self::Begin { .. } | Self::Ready { .. } => {}

@@ -47,7 +47,7 @@ fn main() -> Result<()> {
 }
 
 fn take(input: &mut Input, name: &str, depth: u32, taken: &mut Taken) -> Result<()> {
-    let want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+    let want = Want { children: true, ..Want::TEXT };
     let mut found = Collected::default();
     docmill_formats::read(input, name, want, &Limits::default().for_reader(), &mut found)?;
     if depth == 0 {

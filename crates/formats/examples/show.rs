@@ -1,13 +1,16 @@
 //! Prints what is read from files, without the sandbox: for looking at results while working on a reader.
 //! Never run it on files you do not trust.
 //!
-//! `cargo run -p docmill-formats --example show -- [--text] FILE…`
+//! `--text` prints the text alone, `--scans` the pages that are handed to recognition and why.
+//!
+//! `cargo run -p docmill-formats --example show -- [--text | --scans] FILE…`
 #![expect(clippy::print_stdout, reason = "printing is what this example is for")]
 
 use std::fs::File;
 use std::path::Path;
 
 use docmill_core::limits::Limits;
+use docmill_core::ocr::OcrMode;
 use docmill_core::wire::{Found, Want};
 use docmill_core::{Error, Result};
 use docmill_formats::input::Input;
@@ -15,25 +18,39 @@ use docmill_formats::sink::Collected;
 
 fn main() -> Result<()> {
     let (options, files): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|a| a.starts_with("--"));
-    let text_alone = options.iter().any(|o| o == "--text");
+    let given = |name: &str| options.iter().any(|o| o == name);
     for path in files {
-        show(&path, text_alone)?;
+        match (given("--text"), given("--scans")) {
+            (true, _) => println!("{}", read(&path, Want::TEXT)?.0.text()),
+            (_, true) => show_scans(&path)?,
+            _ => show(&path)?,
+        }
     }
     Ok(())
 }
 
-fn show(path: &str, text_alone: bool) -> Result<()> {
+/// What was found, and how the reading ended.
+fn read(path: &str, want: Want) -> Result<(Collected, Result<()>)> {
     let file =
         File::open(path).map_err(|e| Error::unreadable(format!("cannot open `{path}`")).with_source(e))?;
     let name = Path::new(path).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    let want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
     let mut found = Collected::default();
     let mut input = Input::from_file(file)?;
     let result = docmill_formats::read(&mut input, &name, want, &Limits::default().for_reader(), &mut found);
-    if text_alone {
-        println!("{}", found.text());
-        return Ok(());
+    Ok((found, result))
+}
+
+fn show_scans(path: &str) -> Result<()> {
+    for found in read(path, Want { ocr: OcrMode::Auto, ..Want::TEXT })?.0.0 {
+        if let Found::Scan(scan) = found {
+            println!("page {} ({} × {}): {}", scan.number, scan.width, scan.height, scan.reason);
+        }
     }
+    Ok(())
+}
+
+fn show(path: &str) -> Result<()> {
+    let (found, result) = read(path, Want { children: true, ..Want::TEXT })?;
     println!("== {path}");
     for found in &found.0 {
         match found {

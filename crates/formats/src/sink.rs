@@ -7,6 +7,8 @@
 
 use docmill_core::artifact::Page;
 use docmill_core::error::{Error, ErrorKind, ErrorNote, Result};
+use docmill_core::ocr::{OcrMode, Scan};
+use docmill_core::picture::Picture;
 use docmill_core::problem::Problem;
 use docmill_core::wire::{Found, ReadLimits, Want};
 
@@ -32,6 +34,16 @@ pub trait Sink {
     /// A page of text.
     fn page(&mut self, page: Page) -> Result<()> {
         self.put(Found::Page(page))
+    }
+
+    /// A page as pixels, to be read by OCR. Only where `Want::ocr` asks for it, and beside its page.
+    fn scan(&mut self, scan: Scan) -> Result<()> {
+        self.put(Found::Scan(scan))
+    }
+
+    /// A page as a picture. Only where `Want::pictures` asks for it.
+    fn picture(&mut self, picture: Picture) -> Result<()> {
+        self.put(Found::Picture(picture))
     }
 
     /// Something that does not stop the reading.
@@ -92,6 +104,8 @@ pub struct Counted<'a> {
     input_bytes: u64,
     text_bytes: u64,
     pages: u32,
+    scans: u32,
+    pictures: u32,
     entries: u64,
     unpacked_bytes: u64,
     sample: language::Sample,
@@ -108,6 +122,8 @@ impl<'a> Counted<'a> {
             input_bytes,
             text_bytes: 0,
             pages: 0,
+            scans: 0,
+            pictures: 0,
             entries: 0,
             unpacked_bytes: 0,
             sample: language::Sample::default(),
@@ -169,6 +185,36 @@ impl<'a> Counted<'a> {
         Ok(())
     }
 
+    fn put_scan(&mut self, scan: Scan) -> Result<()> {
+        let number = scan.number;
+        let outside = self.want.pages.is_some_and(|(a, b)| number < a || number > b);
+        // Those beyond the page limit are left out in silence: their pages say it.
+        if !self.want.text
+            || self.want.ocr == OcrMode::Never
+            || outside
+            || self.scans >= self.limits.max_pages
+        {
+            return Ok(());
+        }
+        scan.check()?;
+        self.scans += 1;
+        self.inner.scan(scan)
+    }
+
+    fn put_picture(&mut self, picture: Picture) -> Result<()> {
+        let outside = self.want.pages.is_some_and(|(a, b)| picture.number < a || picture.number > b);
+        if self.want.pictures.is_none() || outside {
+            return Ok(());
+        }
+        if self.pictures >= self.limits.max_pages {
+            let limit = self.limits.max_pages;
+            return Err(self.stop(format!("only the first {limit} pages were drawn"), "max_pages"));
+        }
+        picture.check()?;
+        self.pictures += 1;
+        self.inner.put(Found::Picture(picture))
+    }
+
     fn put_page(&mut self, mut page: Page) -> Result<()> {
         if !self.want.text || self.want.pages.is_some_and(|(a, b)| page.number < a || page.number > b) {
             return Ok(());
@@ -205,6 +251,8 @@ impl Sink for Counted<'_> {
     fn put(&mut self, found: Found) -> Result<()> {
         match found {
             Found::Page(page) => self.put_page(page),
+            Found::Scan(scan) => self.put_scan(scan),
+            Found::Picture(picture) => self.put_picture(picture),
             Found::Meta { key, value } => {
                 let cost = (key.len() + value.len()) as u64;
                 if self.text_bytes + cost > self.limits.max_text_bytes {

@@ -13,8 +13,7 @@ use crate::read::read;
 use crate::sink::Collected;
 
 /// Text, metadata and members: everything.
-pub(crate) const EVERYTHING: Want =
-    Want { text: true, metadata: true, children: true, listing: false, pages: None };
+pub(crate) const EVERYTHING: Want = Want { children: true, ..Want::TEXT };
 
 /// Reads bytes under a name; errors are test failures.
 pub(crate) fn read_bytes(name: &str, bytes: &[u8]) -> Collected {

@@ -10,7 +10,7 @@ use docmill_formats::kinds;
 use docmill_formats::sink::Collected;
 use proptest::prelude::*;
 
-const EVERYTHING: Want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+const EVERYTHING: Want = Want { children: true, ..Want::TEXT };
 
 /// Every fixture but those of the probe, which misbehaves on purpose.
 fn fixtures() -> Vec<Vec<u8>> {

@@ -41,6 +41,8 @@ impl Sink for Tally {
             Found::Meta { .. }
             | Found::PageCount(_)
             | Found::Page(_)
+            | Found::Scan(_)
+            | Found::Picture(_)
             | Found::ChildChunk(_)
             | Found::ChildListed { .. }
             | Found::Warn(_) => {}
@@ -61,7 +63,7 @@ fn shared(folder: &str) -> Option<PathBuf> {
 /// Reads every file below `folder` and returns what is wrong with any.
 fn faults_in(folder: &str) -> Vec<String> {
     let Some(root) = shared(folder) else { return Vec::new() };
-    let want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+    let want = Want { children: true, ..Want::TEXT };
     let limits = Limits::default().for_reader();
     let (mut faults, mut outcomes) = (Vec::new(), BTreeMap::<&str, u32>::new());
     for entry in walkdir::WalkDir::new(&root).sort_by_file_name() {

@@ -21,6 +21,8 @@ const MAX_PATH_BYTES: usize = 64 << 10;
 pub(super) struct OutputCount {
     limits: ReadLimits,
     pages: u64,
+    scans: u64,
+    pictures: u64,
     members: u64,
     text_bytes: u64,
     member_bytes: u64,
@@ -29,7 +31,16 @@ pub(super) struct OutputCount {
 
 impl OutputCount {
     pub(super) fn new(limits: ReadLimits) -> Self {
-        Self { limits, pages: 0, members: 0, text_bytes: 0, member_bytes: 0, remark_bytes: 0 }
+        Self {
+            limits,
+            pages: 0,
+            scans: 0,
+            pictures: 0,
+            members: 0,
+            text_bytes: 0,
+            member_bytes: 0,
+            remark_bytes: 0,
+        }
     }
 
     /// Counts one finding; an error ends the document.
@@ -38,6 +49,15 @@ impl OutputCount {
             Found::Page(page) => {
                 self.pages += 1;
                 self.text_bytes += (page.text.len() + page.reason.len()) as u64;
+            }
+            Found::Scan(scan) => {
+                scan.check()?;
+                self.scans += 1;
+                self.text_bytes += scan.reason.len() as u64;
+            }
+            Found::Picture(picture) => {
+                picture.check()?;
+                self.pictures += 1;
             }
             Found::ChildChunk(chunk) => self.member_bytes += chunk.len() as u64,
             Found::ChildBegin { path, .. } | Found::ChildListed { path, .. } => self.add_member(path)?,
@@ -62,6 +82,8 @@ impl OutputCount {
         let limits = &self.limits;
         let pages = u64::from(limits.max_pages).saturating_add(SLACK_ITEMS);
         within("document", self.pages, pages, "pages", Some("limits.max_pages"))?;
+        within("document", self.scans, pages, "scans", Some("limits.max_pages"))?;
+        within("document", self.pictures, pages, "pictures", Some("limits.max_pages"))?;
         let members = limits.max_entries.saturating_add(SLACK_ITEMS);
         within("container", self.members, members, "entries", Some("limits.max_entries"))?;
         let text = limits.max_text_bytes.saturating_add(SLACK_BYTES);
@@ -93,6 +115,8 @@ fn within(what: &str, value: u64, limit: u64, unit: &str, setting: Option<&str>)
 pub(super) fn weight(found: &Found) -> u64 {
     let held = match found {
         Found::Page(page) => page.text.len() + page.reason.len(),
+        Found::Scan(scan) => scan.pixels.len() + scan.reason.len(),
+        Found::Picture(picture) => picture.png.len(),
         Found::ChildChunk(chunk) => chunk.len(),
         Found::ChildBegin { path, .. } | Found::ChildListed { path, .. } => path.len(),
         Found::ChildFailed { path, error, .. } => path.len() + error.message.len(),

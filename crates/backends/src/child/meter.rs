@@ -100,6 +100,8 @@ pub(super) fn too_much_memory(name: &str, allowance: &Allowance) -> Error {
 pub(super) fn is_progress(found: &Found) -> bool {
     match found {
         Found::Page(_)
+        | Found::Scan(_)
+        | Found::Picture(_)
         | Found::ChildBegin { .. }
         | Found::ChildChunk(_)
         | Found::ChildEnd

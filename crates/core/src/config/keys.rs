@@ -240,6 +240,11 @@ pub static KEYS: &[Key] = &[
         "Nesting of elements in markup, JSON and the like.",
     ),
     key(
+        "limits.max_image_pixels",
+        Place::Count64(|s| &mut s.limits.max_image_pixels),
+        "Pixels of one picture. A larger one is not decoded.",
+    ),
+    key(
         "limits.min_free_disk_bytes",
         Place::Bytes(|s| &mut s.limits.min_free_disk_bytes),
         "Nothing more is taken in when less room than this is left on the disk.",

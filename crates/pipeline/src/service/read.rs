@@ -16,7 +16,7 @@ use crate::stages::reading;
 use crate::stages::transcribe::{Collector, verdict};
 
 /// Everything but the members' bytes.
-const WANT: Want = Want { text: true, metadata: true, children: false, listing: true, pages: None };
+const WANT: Want = Want { listing: true, ..Want::TEXT };
 
 /// Reads `content` with nothing but a reader: no store is needed. An error of the content is part of the answer; one of docmill is not.
 pub async fn read(

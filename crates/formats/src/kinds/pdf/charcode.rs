@@ -1,17 +1,21 @@
 //! Characters of glyphs that the font itself does not name.
 //!
 //! Composite fonts of the Chinese, Japanese and Korean collections number their glyphs in a known order, so the
-//! built-in tables name them. For other composite fonts the code is all there is: it is taken as the
-//! character, as other readers do, and counted as a guess.
+//! built-in tables name them. Embedded programs are asked (`program`). For other composite fonts the code is
+//! all there is: it is taken as the character, as other readers do, and counted as a guess. So is what a
+//! TrueType font shows that states no encoding and whose program says nothing.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use encoding_rs::{Encoding, GBK, SHIFT_JIS};
 use hayro_interpret::font::OutlineGlyph;
-use hayro_interpret::hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
+use hayro_interpret::hayro_cmap::{CMap, CMapName, CidFamily, load_embedded};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream, String as PdfString};
 use hayro_syntax::page::{Page, Resources};
+
+use super::letters::{Letters, shown};
+use super::program::Programs;
 
 /// Forms inside forms are searched for fonts so deep.
 const DEEPEST: usize = 4;
@@ -19,10 +23,13 @@ const DEEPEST: usize = 4;
 /// More fonts than this are not looked at.
 const MOST_FONTS: usize = 1000;
 
-/// What a code means that the font does not name.
+/// The flag of fonts of letters.
+const NON_SYMBOLIC: u32 = 1 << 5;
+
+/// What a glyph shows, and how that is known.
 pub(super) enum Meaning {
-    Known(BfString),
-    Guess(char),
+    Known(Letters),
+    Guess(Letters),
 }
 
 /// The tables of one font: from codes to glyph numbers, from those to characters.
@@ -31,19 +38,46 @@ struct Tables {
     characters: CMap,
 }
 
-/// The composite fonts of a page by name, without the tag of a subset. `None` where there are no tables.
-type Fonts = HashMap<Vec<u8>, Option<Tables>>;
+/// What a font's dictionary says about the meaning of its codes.
+#[derive(Default)]
+struct Facts {
+    /// Of two bytes and more, and not simple.
+    composite: bool,
+    /// The program comes with the document; else another stands in for it, whose glyphs have other numbers.
+    embedded: bool,
+    /// No encoding is stated, nor a map to characters.
+    bare: bool,
+    tables: Option<Tables>,
+}
+
+/// The fonts of a page by name, without the tag of a subset.
+type Fonts = HashMap<Vec<u8>, Facts>;
 
 /// Looks up codes for one page. Nothing is loaded before a code needs it.
 pub(super) struct CharCodes<'p, 'a> {
     page: &'p Page<'a>,
-    fonts: Option<Fonts>,
+    programs: &'p Programs,
+    fonts: OnceCell<Fonts>,
+    some_bare: OnceCell<bool>,
     two_bytes: OnceCell<Option<&'static Encoding>>,
 }
 
 impl<'p, 'a> CharCodes<'p, 'a> {
-    pub(super) fn new(page: &'p Page<'a>) -> Self {
-        Self { page, fonts: None, two_bytes: OnceCell::new() }
+    pub(super) fn new(page: &'p Page<'a>, programs: &'p Programs) -> Self {
+        let (fonts, some_bare, two_bytes) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { page, programs, fonts, some_bare, two_bytes }
+    }
+
+    fn fonts(&self) -> &Fonts {
+        self.fonts.get_or_init(|| {
+            let mut fonts = Fonts::new();
+            collect(self.page.resources(), 0, &mut fonts);
+            fonts
+        })
+    }
+
+    fn facts(&self, glyph: &OutlineGlyph) -> Option<&Facts> {
+        self.fonts().get(glyph.font_data()?.postscript_name?.as_bytes())
     }
 
     /// The character that two codes of a simple font show together, in documents of old Chinese and Japanese
@@ -61,21 +95,33 @@ impl<'p, 'a> CharCodes<'p, 'a> {
         characters.next().filter(|_| characters.next().is_none())
     }
 
-    /// What a glyph of a composite font shows; `None` for all other fonts.
-    pub(super) fn meaning(&mut self, glyph: &OutlineGlyph) -> Option<Meaning> {
-        let name = glyph.font_data()?.postscript_name?;
-        let page = self.page;
-        let fonts = self.fonts.get_or_insert_with(|| {
-            let mut fonts = Fonts::new();
-            collect(page.resources(), 0, &mut fonts);
-            fonts
-        });
-        let code = glyph.char_code();
-        if let Some(tables) = fonts.get(name.as_bytes())? {
-            let cid = (1..=4).find_map(|bytes| tables.codes.lookup_cid_code(code, bytes))?;
-            return tables.characters.lookup_bf_string(cid).map(Meaning::Known);
+    /// What a glyph shows; `None` if nobody can tell.
+    pub(super) fn meaning(&self, glyph: &OutlineGlyph) -> Option<Meaning> {
+        if let Some(stated) = glyph.as_unicode() {
+            // What is stated and says nothing, as numbers for private use do, is not to be found elsewhere: the
+            // programs of symbol fonts call their signs by the letters on the keys.
+            let letters = shown(stated)?;
+            // The interpreter takes a code for its place in the standard encoding if none is stated.
+            let bare = *self.some_bare.get_or_init(|| self.fonts().values().any(|facts| facts.bare));
+            if !bare || self.facts(glyph).is_none_or(|facts| !facts.bare) {
+                return Some(Meaning::Known(letters));
+            }
+            return Some(self.programs.letters(glyph).map_or(Meaning::Guess(letters), Meaning::Known));
         }
-        char::from_u32(code).filter(|c| !c.is_control()).map(Meaning::Guess)
+        let facts = self.facts(glyph)?;
+        let code = glyph.char_code();
+        if let Some(tables) = &facts.tables {
+            let cid = (1..=4).find_map(|bytes| tables.codes.lookup_cid_code(code, bytes))?;
+            return tables.characters.lookup_bf_string(cid).and_then(shown).map(Meaning::Known);
+        }
+        // What shows nothing is a space.
+        let blank = || glyph.outline().elements().is_empty().then_some(Letters::One(' '));
+        let said = facts.embedded.then(|| self.programs.letters(glyph).or_else(blank)).flatten();
+        if !facts.composite || said.is_some() {
+            return said.map(Meaning::Known);
+        }
+        let taken = char::from_u32(code).filter(|c| !c.is_control())?;
+        Some(Meaning::Guess(Letters::from(taken)))
     }
 }
 
@@ -104,12 +150,11 @@ fn two_bytes(resources: &Resources<'_>) -> Option<&'static Encoding> {
 fn collect(resources: &Resources<'_>, depth: usize, fonts: &mut Fonts) {
     for key in resources.fonts.keys() {
         let Some(font) = resources.fonts.get::<Dict<'_>>(&key) else { continue };
-        let composite = font.get::<Name<'_>>(b"Subtype").is_some_and(|kind| *kind == *b"Type0");
-        let Some(name) = font.get::<Name<'_>>(b"BaseFont").filter(|_| composite) else { continue };
+        let Some(name) = font.get::<Name<'_>>(b"BaseFont") else { continue };
         if fonts.len() >= MOST_FONTS {
             return;
         }
-        fonts.entry(without_tag(&name).to_vec()).or_insert_with(|| tables(&font));
+        fonts.entry(without_tag(&name).to_vec()).or_insert_with(|| facts(&font));
     }
     if depth >= DEEPEST {
         return;
@@ -120,6 +165,29 @@ fn collect(resources: &Resources<'_>, depth: usize, fonts: &mut Fonts) {
             collect(&Resources::new(own), depth + 1, fonts);
         }
     }
+}
+
+fn facts(font: &Dict<'_>) -> Facts {
+    let composite = font.get::<Name<'_>>(b"Subtype").is_some_and(|kind| *kind == *b"Type0");
+    let described = if composite { descendant(font) } else { Some(font.clone()) };
+    let program = described.and_then(|font| font.get::<Dict<'_>>(b"FontDescriptor"));
+    let embedded = program.as_ref().is_some_and(|descriptor| {
+        [&b"FontFile"[..], b"FontFile2", b"FontFile3"].iter().any(|key| descriptor.contains_key(key))
+    });
+    // Such fonts have the standard encoding if they state no other.
+    let of_letters =
+        program.and_then(|p| p.get::<u32>(b"Flags")).is_some_and(|flags| flags & NON_SYMBOLIC != 0);
+    let true_type = font.get::<Name<'_>>(b"Subtype").is_some_and(|kind| *kind == *b"TrueType");
+    let bare = true_type
+        && embedded
+        && !of_letters
+        && !font.contains_key(b"Encoding")
+        && !font.contains_key(b"ToUnicode");
+    Facts { composite, embedded, bare, tables: if composite { tables(font) } else { None } }
+}
+
+fn descendant<'a>(font: &Dict<'a>) -> Option<Dict<'a>> {
+    font.get::<Array<'a>>(b"DescendantFonts")?.iter::<Dict<'a>>().next()
 }
 
 /// `ABCDEF+Name` is a subset of `Name`.
@@ -140,7 +208,7 @@ fn tables(font: &Dict<'_>) -> Option<Tables> {
         Object::Stream(stream) => CMap::parse(&stream.decoded_data().ok()?, load_embedded)?,
         _ => return None,
     };
-    let described = font.get::<Array<'_>>(b"DescendantFonts")?.iter::<Dict<'_>>().next()?;
+    let described = descendant(font)?;
     let of_codes = codes.metadata().character_collection.as_ref().map(|c| c.family.clone());
     let of_font = described.get::<Dict<'_>>(b"CIDSystemInfo").and_then(|info| {
         let registry = info.get::<PdfString<'_>>(b"Registry")?;

@@ -1,12 +1,16 @@
-//! Receives what the interpreter draws and keeps the glyphs with their characters and places.
+//! Receives what the interpreter draws and keeps the glyphs with their characters and places; of the rest, as
+//! much as tells whether the glyphs are what a page shows.
 
 use hayro_interpret::font::{Glyph as Drawn, GlyphRun, PositionedGlyph};
-use hayro_interpret::hayro_cmap::{BfString, WritingMode};
+use hayro_interpret::hayro_cmap::WritingMode;
 use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect};
 use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
 use hayro_syntax::page::Page;
 
 use super::charcode::{CharCodes, Meaning};
+use super::letters::{Letters, shown};
+use super::marks::Marks;
+use super::program::Programs;
 
 /// A page of a phone book has some 30,000; a page with more than this is an attack on memory.
 pub(super) const MAX_GLYPHS: usize = 2_000_000;
@@ -20,29 +24,6 @@ const HANGS_FROM: f64 = 880.0;
 /// Scans are a little askew; so many degrees off a right angle are none.
 const NEARLY_RIGHT: f64 = 3.0;
 
-/// What a glyph says; nearly always one character.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Letters {
-    One(char),
-    Many(Box<str>),
-}
-
-impl Letters {
-    pub(super) fn is_blank(&self) -> bool {
-        match self {
-            Self::One(c) => c.is_whitespace(),
-            Self::Many(s) => s.chars().all(char::is_whitespace),
-        }
-    }
-
-    pub(super) fn is_letter(&self) -> bool {
-        match self {
-            Self::One(c) => c.is_alphabetic(),
-            Self::Many(s) => s.chars().all(char::is_alphabetic),
-        }
-    }
-}
-
 /// A glyph at its place on the page. Coordinates grow to the right and down.
 #[derive(Clone, Debug)]
 pub(super) struct Glyph {
@@ -55,6 +36,8 @@ pub(super) struct Glyph {
     pub(super) size: f64,
     /// Direction of the baseline with the clock, 0 to the right; right angles are exact.
     pub(super) degrees: i16,
+    /// Its letters are a guess, so that they do not tell the direction of writing.
+    pub(super) guessed: bool,
 }
 
 /// All glyphs of a page in the order they are drawn.
@@ -64,19 +47,37 @@ pub(super) struct Glyphs<'p, 'd> {
     unknown: usize,
     guessed: usize,
     outside: usize,
+    invisible: usize,
     overflowed: bool,
     area: Rect,
+    marks: Marks,
 }
 
 impl<'p, 'd> Glyphs<'p, 'd> {
     /// For what is drawn on `area`, which is all of the page that is seen.
-    pub(super) fn new(page: &'p Page<'d>, area: Rect) -> Self {
-        let codes = CharCodes::new(page);
-        Self { list: Vec::new(), codes, unknown: 0, guessed: 0, outside: 0, overflowed: false, area }
+    pub(super) fn new(page: &'p Page<'d>, area: Rect, programs: &'p Programs) -> Self {
+        let codes = CharCodes::new(page, programs);
+        Self {
+            list: Vec::new(),
+            codes,
+            unknown: 0,
+            guessed: 0,
+            outside: 0,
+            invisible: 0,
+            overflowed: false,
+            area,
+            marks: Marks::new(area),
+        }
     }
 
-    pub(super) fn into_list(self) -> Vec<Glyph> {
-        self.list
+    /// The glyphs, and what else is on the page.
+    pub(super) fn into_parts(self) -> (Vec<Glyph>, Marks) {
+        (self.list, self.marks)
+    }
+
+    /// Glyphs that are not drawn, as those that a scanner's recognition puts behind its picture.
+    pub(super) fn invisible(&self) -> usize {
+        self.invisible
     }
 
     /// Glyphs whose character is known.
@@ -100,14 +101,13 @@ impl<'p, 'd> Glyphs<'p, 'd> {
     }
 
     /// The characters of a glyph that can be seen, and whether they are a guess.
-    fn letters(&mut self, glyph: &Drawn<'_>) -> Option<(Letters, bool)> {
-        if let Some(letters) = glyph.as_unicode().and_then(shown) {
-            return Some((letters, false));
-        }
-        let Drawn::Outline(outline) = glyph else { return None };
+    fn letters(&self, glyph: &Drawn<'_>) -> Option<(Letters, bool)> {
+        let Drawn::Outline(outline) = glyph else {
+            return glyph.as_unicode().and_then(shown).map(|letters| (letters, false));
+        };
         match self.codes.meaning(outline)? {
-            Meaning::Known(text) => shown(text).map(|letters| (letters, false)),
-            Meaning::Guess(c) => Some((Letters::One(c), true)),
+            Meaning::Known(letters) => Some((letters, false)),
+            Meaning::Guess(letters) => Some((letters, true)),
         }
     }
 
@@ -118,7 +118,7 @@ impl<'p, 'd> Glyphs<'p, 'd> {
 }
 
 impl<'a> Device<'a> for Glyphs<'_, '_> {
-    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, _: &DrawMode) {
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
         let stretched = is_stretched(run);
         let mut glyphs = run.glyphs().iter().peekable();
         while let Some(glyph) = glyphs.next() {
@@ -154,30 +154,35 @@ impl<'a> Device<'a> for Glyphs<'_, '_> {
                 continue;
             }
             let degrees = degrees(props.transform * glyph.transform(), run.writing_mode());
-            self.list.push(Glyph { letters, start, end, size, degrees });
+            self.invisible += usize::from(matches!(mode, DrawMode::Invisible) && !letters.is_blank());
+            self.list.push(Glyph { letters, start, end, size, degrees, guessed: guess });
             self.guessed += usize::from(guess);
         }
     }
 
-    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {}
-    fn push_clip_path(&mut self, _: &ClipPath) {}
-    fn push_clip_rect(&mut self, _: &Rect) {}
-    fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'a>>, _: BlendMode) {}
-    fn draw_image(&mut self, _: Image<'a, '_>, _: ImageDrawProps<'a>) {}
-    fn draw_rect(&mut self, _: &Rect, _: DrawProps<'a>, _: &DrawMode) {}
-    fn pop_clip(&mut self) {}
-    fn pop_transparency_group(&mut self) {}
-}
-
-/// Leaves out what cannot be seen.
-fn shown(text: BfString) -> Option<Letters> {
-    let hidden = |c: char| c.is_control() && !c.is_whitespace();
-    match text {
-        BfString::Char(c) if hidden(c) => None,
-        BfString::Char(c) => Some(spell_out(c).map_or(Letters::One(c), |s| Letters::Many(s.into()))),
-        BfString::String(s) if s.chars().all(hidden) => None,
-        BfString::String(s) => Some(Letters::Many(s.into())),
+    fn draw_path(&mut self, path: &BezPath, _: DrawProps<'a>, _: &DrawMode) {
+        self.marks.add_path(path);
     }
+
+    fn push_clip_path(&mut self, clip: &ClipPath) {
+        self.marks.push_clip_path(&clip.path);
+    }
+
+    fn push_clip_rect(&mut self, clip: &Rect) {
+        self.marks.push_clip(*clip);
+    }
+
+    fn pop_clip(&mut self) {
+        self.marks.pop_clip();
+    }
+
+    fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
+        self.marks.add_image(image.width(), image.height(), props.transform);
+    }
+
+    fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'a>>, _: BlendMode) {}
+    fn draw_rect(&mut self, _: &Rect, _: DrawProps<'a>, _: &DrawMode) {}
+    fn pop_transparency_group(&mut self) {}
 }
 
 /// Whether the letters of a stand-in font are stretched to the widths of the font they stand for. Then each
@@ -227,17 +232,4 @@ fn degrees(transform: Affine, mode: WritingMode) -> i16 {
     let right = (exact / 90.0).round() * 90.0;
     let near = if (exact - right).abs() <= NEARLY_RIGHT { right } else { exact.round() };
     near as i16 % 360
-}
-
-/// Ligatures as the letters they stand for: nobody searches for `ﬁ`.
-fn spell_out(c: char) -> Option<&'static str> {
-    Some(match c {
-        '\u{fb00}' => "ff",
-        '\u{fb01}' => "fi",
-        '\u{fb02}' => "fl",
-        '\u{fb03}' => "ffi",
-        '\u{fb04}' => "ffl",
-        '\u{fb05}' | '\u{fb06}' => "st",
-        _ => return None,
-    })
 }

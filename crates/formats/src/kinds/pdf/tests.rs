@@ -1,6 +1,10 @@
 use super::*;
 use crate::tests_support::{EVERYTHING, fixture, read_bytes, read_fixture, try_read};
+use docmill_core::artifact::TextSource;
+use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
+use docmill_core::ocr::OcrMode;
+use docmill_core::picture::{Picture, PictureSize};
 
 #[test]
 fn pages_are_read_in_order_with_their_source() {
@@ -12,7 +16,7 @@ fn pages_are_read_in_order_with_their_source() {
         (3, TextSource::Native, "turned page\n"),
     ];
     assert_eq!(pages, expected);
-    assert_eq!(found.pages()[1].reason, "page has no text layer; OCR is not available in this version");
+    assert_eq!(found.pages()[1].reason, "page has nothing to read");
     assert!(
         found.0.iter().position(|f| *f == Found::PageCount(3))
             < found.0.iter().position(|f| matches!(f, Found::Page(_)))
@@ -149,4 +153,121 @@ fn notes_and_undrawn_values_follow_the_text() {
     let bare = read_bytes("a.pdf", &document("", page, "", &[]));
     assert_eq!(bare.pages()[0].source, TextSource::None);
     assert_eq!(bare.text(), "check this\nAda\n");
+}
+
+/// A page with a grey image of 40 × 40 dots from edge to edge, and `content` on it.
+fn scanned(content: &str) -> Vec<u8> {
+    let image = format!(
+        "<</Type/XObject/Subtype/Image/Width 400/Height 400/ColorSpace/DeviceGray/BitsPerComponent 8/Length {}\
+         /Filter/ASCIIHexDecode>> stream\n{}>\nendstream",
+        2 * 400 * 400 + 1,
+        "80".repeat(400 * 400),
+    );
+    let page =
+        "/Resources<</XObject<</I 4 0 R>>/Font<</F <</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>";
+    document("", page, &format!("q 200 0 0 200 0 0 cm /I Do Q {content}"), &[&image])
+}
+
+fn scans(found: &crate::sink::Collected) -> Vec<&docmill_core::ocr::Scan> {
+    found.0.iter().filter_map(|f| if let Found::Scan(scan) = f { Some(scan) } else { None }).collect()
+}
+
+#[test]
+fn scanned_page_is_handed_over_as_pixels_where_that_is_wanted() {
+    let bytes = scanned("");
+    let limits = Limits::default().for_reader();
+    for (ocr, expected) in [(OcrMode::Never, 0), (OcrMode::Auto, 1), (OcrMode::Always, 1)] {
+        let (found, result) = try_read("a.pdf", &bytes, Want { ocr, ..EVERYTHING }, &limits);
+        result.unwrap();
+        assert_eq!(found.pages()[0].source, TextSource::None);
+        assert_eq!(found.pages()[0].reason, "page is a picture without a text layer");
+        assert_eq!(scans(&found).len(), expected, "{ocr:?}");
+    }
+    let (found, _) = try_read("a.pdf", &bytes, Want { ocr: OcrMode::Auto, ..EVERYTHING }, &limits);
+    let scan = scans(&found)[0];
+    assert_eq!((scan.width, scan.height, scan.dpi), (833, 833, Some(300)));
+    assert_eq!(scan.pixels[400 * 833 + 400], 0x80);
+}
+
+#[test]
+fn page_with_text_is_handed_over_only_if_every_page_is_wanted() {
+    let bytes = document("", "", "BT /F 20 Tf 50 50 Td (Chapter one) Tj ET", &[]);
+    let limits = Limits::default().for_reader();
+    for (ocr, expected) in [(OcrMode::Auto, 0), (OcrMode::Always, 1)] {
+        let (found, _) = try_read("a.pdf", &bytes, Want { ocr, ..EVERYTHING }, &limits);
+        assert_eq!(found.pages()[0].source, TextSource::Native);
+        assert_eq!(scans(&found).len(), expected, "{ocr:?}");
+    }
+}
+
+#[test]
+fn stamp_on_a_scan_is_kept_and_doubted() {
+    let found = read_bytes("a.pdf", &scanned("BT /F 20 Tf 50 50 Td (ABC-000123) Tj ET"));
+    assert_eq!(found.text(), "ABC-000123\n");
+    assert!(found.pages()[0].reason.starts_with("a scan covers 100 %"), "{}", found.pages()[0].reason);
+    assert_eq!(found.warnings()[0].page, Some(1));
+}
+
+#[test]
+fn image_beyond_the_limit_is_not_drawn() {
+    let limits = ReadLimits { max_image_pixels: 100_000, ..Limits::default().for_reader() };
+    let (found, result) = try_read("a.pdf", &scanned(""), Want { ocr: OcrMode::Auto, ..EVERYTHING }, &limits);
+    result.unwrap();
+    assert_eq!(scans(&found).len(), 0);
+    assert!(found.warnings()[0].message.contains("limits.max_image_pixels"), "{:?}", found.warnings());
+}
+
+#[test]
+fn page_of_absurd_size_is_drawn_within_the_limit() {
+    let bytes = document("", "/MediaBox[0 0 900000 900000]", "BT /F 20 Tf 50 50 Td (x) Tj ET", &[]);
+    let limits = Limits::default().for_reader();
+    let (found, _) = try_read("a.pdf", &bytes, Want { ocr: OcrMode::Always, ..EVERYTHING }, &limits);
+    let scan = scans(&found)[0];
+    assert!(u64::from(scan.width) * u64::from(scan.height) <= docmill_core::ocr::Scan::MAX_PIXELS);
+}
+
+#[test]
+fn glyphs_used_by_number_are_read_from_their_program() {
+    let found = read_fixture("pdf/by-number.pdf");
+    assert_eq!(found.text(), "Straße 12\n");
+    assert_eq!(found.pages()[0].quality, Some(1.0));
+}
+
+fn pictures(found: &crate::sink::Collected) -> Vec<&Picture> {
+    found
+        .0
+        .iter()
+        .filter_map(|f| if let Found::Picture(picture) = f { Some(picture) } else { None })
+        .collect()
+}
+
+#[test]
+fn pages_are_drawn_as_large_as_is_asked_for() {
+    let bytes = document("", "", "1 0 0 rg 0 0 200 100 re f", &[]);
+    let limits = Limits::default().for_reader();
+    for (size, expected) in [(PictureSize { dpi: 144, max_side: 9999 }, 400), (PictureSize::THUMBNAIL, 256)] {
+        let want = Want { pictures: Some(size), ..Want::KIND };
+        let (found, result) = try_read("a.pdf", &bytes, want, &limits);
+        result.unwrap();
+        assert!(found.pages().is_empty());
+        let picture = pictures(&found)[0];
+        assert_eq!((picture.number, picture.width, picture.height), (1, expected, expected));
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&picture.png)).read_info().unwrap();
+        let mut dots = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut dots).unwrap();
+        assert_eq!((&dots[..3], &dots[dots.len() - 3..]), (&[255, 255, 255][..], &[255, 0, 0][..]));
+    }
+}
+
+#[test]
+fn only_wanted_pages_are_drawn_and_no_more_than_allowed() {
+    let limits = ReadLimits { max_pages: 2, ..Limits::default().for_reader() };
+    let want = Want { pictures: Some(PictureSize::THUMBNAIL), ..Want::KIND };
+    let (found, result) = try_read("a.pdf", &fixture("pdf/three-pages.pdf"), want, &limits);
+    result.unwrap();
+    assert_eq!(pictures(&found).len(), 2);
+    assert!(found.warnings()[0].message.contains("limits.max_pages"), "{:?}", found.warnings());
+    let want = Want { pages: Some((2, 2)), ..want };
+    let (found, _) = try_read("a.pdf", &fixture("pdf/three-pages.pdf"), want, &limits);
+    assert_eq!(pictures(&found).iter().map(|p| p.number).collect::<Vec<_>>(), [2]);
 }

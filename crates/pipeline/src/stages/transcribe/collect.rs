@@ -97,6 +97,8 @@ impl<'a> Collector<'a> {
             // A document with both pages and members is read for its pages here; its members are the
             // unpacking's business.
             Found::Kind(_)
+            | Found::Scan(_)
+            | Found::Picture(_)
             | Found::Declared(_)
             | Found::ChildBegin { .. }
             | Found::ChildChunk(_)

@@ -152,12 +152,17 @@ impl<'a> Run<'a> {
                         self.problems.push(problem);
                     }
                 }
-                Found::Meta { .. } => {
+Found::Meta { .. } => {
                     if let Some(about) = &mut self.about {
                         about.add(found)?;
                     }
                 }
-                Found::Kind(_) | Found::PageCount(_) | Found::Page(_) | Found::ChildListed { .. } => {}
+                Found::Kind(_)
+                | Found::PageCount(_)
+                | Found::Page(_)
+                | Found::Scan(_)
+                | Found::Picture(_)
+                | Found::ChildListed { .. } => {}
             }
         }
         self.unfinished(arriving).await

@@ -3,7 +3,9 @@
 //! The order of drawing is trusted as long as it moves forward: it keeps letters in order that overlap or are
 //! kerned heavily. Where it jumps, a new chunk begins, and places decide.
 
-use super::super::device::{Glyph, Letters};
+use super::super::device::Glyph;
+use super::super::letters::Letters;
+use super::direction;
 
 /// A gap of this part of the height is a space; typefaces have it at a quarter to a third.
 const SPACE: f64 = 0.16;
@@ -54,14 +56,19 @@ pub(super) struct Placed {
     pub(super) size: f64,
     /// A space was drawn before it.
     pub(super) spaced: bool,
+    /// How many glyphs were drawn before it.
+    pub(super) drawn: usize,
+    /// Is written from right to left.
+    pub(super) rtl: bool,
 }
 
 impl Placed {
     /// Turns the page by `degrees` against the clock.
-    pub(super) fn new(glyph: Glyph, degrees: f64) -> Self {
+    pub(super) fn new(glyph: Glyph, degrees: f64, drawn: usize) -> Self {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let along = |p: hayro_interpret::kurbo::Point| p.x * cos + p.y * sin;
         let from = along(glyph.start);
+        let rtl = !glyph.guessed && direction::is_rtl(&glyph.letters);
         Self {
             from,
             to: along(glyph.end).max(from),
@@ -69,6 +76,8 @@ impl Placed {
             size: glyph.size,
             letters: glyph.letters,
             spaced: false,
+            drawn,
+            rtl,
         }
     }
 
@@ -86,14 +95,16 @@ pub(super) struct Chunk {
     pub(super) to: f64,
     pub(super) base: f64,
     pub(super) size: f64,
+    /// How many glyphs were drawn before its first.
+    pub(super) drawn: usize,
     /// A space was drawn after it.
     ends_with_space: bool,
 }
 
 impl Chunk {
     fn new(glyph: Placed) -> Self {
-        let Placed { from, to, base, size, .. } = glyph;
-        Self { glyphs: vec![glyph], from, to, base, size, ends_with_space: false }
+        let Placed { from, to, base, size, drawn, .. } = glyph;
+        Self { glyphs: vec![glyph], from, to, base, size, drawn, ends_with_space: false }
     }
 
     /// Whether the glyph goes on where this ends; `reached` is the end of the last glyph, blanks included.
@@ -170,6 +181,7 @@ impl Chunk {
             first.spaced |= self.ends_with_space && !overlaps;
         }
         self.ends_with_space = next.ends_with_space;
+        self.drawn = self.drawn.min(next.drawn);
         for glyph in next.glyphs {
             self.push(glyph);
         }

@@ -116,7 +116,7 @@ fn cut<'a>(band: &[Row<'a>], gutter: Gutter, depth: usize, out: &mut Vec<Row<'a>
 }
 
 /// Whether these rows look like a column of running text, or like several.
-fn is_prose(rows: &[Row<'_>]) -> bool {
+pub(super) fn is_prose(rows: &[Row<'_>]) -> bool {
     if rows.len() < FEWEST_LINES {
         return false;
     }

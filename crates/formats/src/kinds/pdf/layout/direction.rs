@@ -1,9 +1,10 @@
 //! Right-to-left writing: glyphs stand in the order of seeing, text wants the order of reading.
 //!
-//! Words are the unit: a word with a letter of such a script runs to the left as a whole. That leaves out
-//! what is rare inside one word, and needs no tables.
+//! Words are the unit: a word with a letter of such a script runs to the left as a whole, but for numbers in it.
+//! That leaves out what is rare inside one word, and needs no tables.
 
-use super::super::device::Letters;
+use super::super::letters::Letters;
+use super::chunk::Placed;
 use super::line::{Piece, Word};
 
 /// Whether what a glyph says is written from right to left.
@@ -15,6 +16,26 @@ pub(super) fn is_rtl(letters: &Letters) -> bool {
     match letters {
         Letters::One(c) => rtl(*c),
         Letters::Many(s) => s.chars().any(rtl),
+    }
+}
+
+/// Inside a word that runs to the left, numbers and letters of other scripts run to the right all the same.
+pub(super) fn keep_numbers(glyphs: &mut [&Placed]) {
+    let forward =
+        |glyph: &Placed| !glyph.rtl && matches!(glyph.letters, Letters::One(c) if c.is_alphanumeric());
+    // Marks inside a number belong to it, as in 3.50 and 12/7.
+    let joins = |glyph: &Placed| matches!(glyph.letters, Letters::One('.' | ',' | ':' | '/' | '-'));
+    let mut at = 0;
+    while at < glyphs.len() {
+        let mut end = at;
+        while end < glyphs.len()
+            && (forward(glyphs[end])
+                || (end > at && joins(glyphs[end]) && glyphs.get(end + 1).is_some_and(|g| forward(g))))
+        {
+            end += 1;
+        }
+        glyphs[at..end].reverse();
+        at = end.max(at + 1);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Chunks to lines, and lines to pieces that stand apart from each other.
 
-use super::super::device::Letters;
+use super::super::letters::Letters;
 use super::chunk::{Chunk, Placed};
 use super::direction;
 
@@ -24,16 +24,18 @@ pub(super) struct Word {
 
 impl Word {
     fn new(glyphs: &[Placed]) -> Self {
-        let rtl = glyphs.iter().any(|g| direction::is_rtl(&g.letters));
-        let mut text = String::with_capacity(glyphs.len());
-        let mut write = |g: &Placed| match &g.letters {
-            Letters::One(c) => text.push(*c),
-            Letters::Many(s) => text.push_str(s),
-        };
+        let rtl = glyphs.iter().any(|g| g.rtl);
+        let mut order: Vec<&Placed> = glyphs.iter().collect();
         if rtl {
-            glyphs.iter().rev().for_each(&mut write);
-        } else {
-            glyphs.iter().for_each(&mut write);
+            order.reverse();
+            direction::keep_numbers(&mut order);
+        }
+        let mut text = String::with_capacity(glyphs.len());
+        for glyph in order {
+            match &glyph.letters {
+                Letters::One(c) => text.push(*c),
+                Letters::Many(s) => text.push_str(s),
+            }
         }
         let from = glyphs.iter().map(|g| g.from).fold(f64::INFINITY, f64::min);
         let to = glyphs.iter().map(|g| g.to).fold(f64::NEG_INFINITY, f64::max);
@@ -46,6 +48,8 @@ pub(super) struct Piece {
     pub(super) words: Vec<Word>,
     pub(super) base: f64,
     pub(super) size: f64,
+    /// How many glyphs were drawn before its first.
+    pub(super) drawn: usize,
 }
 
 impl Piece {
@@ -58,10 +62,10 @@ impl Piece {
     }
 
     fn new(chunk: Chunk) -> Self {
-        let (base, size) = (chunk.base, chunk.size);
+        let (base, size, drawn) = (chunk.base, chunk.size, chunk.drawn);
         let mut words: Vec<Word> = chunk.into_words().iter().map(|glyphs| Word::new(glyphs)).collect();
         direction::order(&mut words);
-        Self { words, base, size }
+        Self { words, base, size, drawn }
     }
 }
 

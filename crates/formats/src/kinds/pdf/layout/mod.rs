@@ -1,5 +1,4 @@
-//! Glyphs with places to text: lines from top to bottom, columns one after the other, a space where there is
-//! a gap.
+//! Glyphs with places to text: lines in the order they are read in, a space where there is a gap.
 //!
 //! Each direction of text on a page is laid out for itself as if it ran to the right. Words keep their place
 //! along the line until the text is written.
@@ -7,11 +6,14 @@
 mod chunk;
 mod columns;
 mod direction;
+mod drawing;
 mod line;
 
 use std::collections::BTreeMap;
 
-use super::device::Glyphs;
+use hayro_interpret::kurbo::{Point, Rect};
+
+use super::device::Glyph;
 use chunk::{Placed, chunks};
 use columns::Row;
 use line::{Line, Piece, lines};
@@ -19,26 +21,31 @@ use line::{Line, Piece, lines};
 /// Lines this much further apart than lines of the page usually are have an empty line between them.
 const PARAGRAPH: f64 = 1.5;
 
-/// The text of a page.
-pub(super) fn text(glyphs: Glyphs<'_, '_>) -> String {
+/// The text of a page. `articles` are the places on it that the document names in the order of reading.
+pub(super) fn text(glyphs: Vec<Glyph>, articles: &[Rect]) -> String {
     let mut turns: BTreeMap<i16, Vec<Placed>> = BTreeMap::new();
-    for glyph in glyphs.into_list() {
+    for (drawn, glyph) in glyphs.into_iter().enumerate() {
         let degrees = glyph.degrees;
-        turns.entry(degrees).or_default().push(Placed::new(glyph, f64::from(degrees)));
+        turns.entry(degrees).or_default().push(Placed::new(glyph, f64::from(degrees), drawn));
     }
     let mut out = String::new();
-    for placed in turns.into_values() {
-        write(&lines(chunks(placed)), &mut out);
+    for (degrees, placed) in turns {
+        let articles = if degrees == 0 { articles } else { &[] };
+        write(&lines(chunks(placed)), articles, &mut out);
     }
     out
 }
 
 /// Writes lines in reading order.
-fn write(lines: &[Line], out: &mut String) {
+fn write(lines: &[Line], articles: &[Rect], out: &mut String) {
     let usual = usual_distance(lines);
-    let rows: Vec<Row<'_>> = lines.iter().map(|line| line.pieces.iter().collect()).collect();
-    let mut ordered = Vec::with_capacity(rows.len());
-    columns::order(rows, 0, &mut ordered);
+    let mut ordered = Vec::with_capacity(lines.len());
+    for part in parts(lines, articles) {
+        let drawn = drawing::order(&part);
+        let mut placed = Vec::with_capacity(part.len());
+        columns::order(part, 0, &mut placed);
+        ordered.extend(drawn.filter(|rows| !drawing::crosses(rows, &placed)).unwrap_or(placed));
+    }
     let mut previous: Option<f64> = None;
     for mut row in ordered {
         let Some(base) = row.iter().max_by(|a, b| a.size.total_cmp(&b.size)).map(|p| p.base) else {
@@ -52,6 +59,28 @@ fn write(lines: &[Line], out: &mut String) {
         direction::order_pieces(&mut row);
         write_row(&row, out);
     }
+}
+
+/// The rows of each article, before them what stands above the first, and after them the rest.
+fn parts<'a>(lines: &'a [Line], articles: &[Rect]) -> Vec<Vec<Row<'a>>> {
+    let mut parts = vec![Vec::new(); articles.len() + 2];
+    let last = parts.len() - 1;
+    for line in lines {
+        let mut cut: BTreeMap<usize, Row<'a>> = BTreeMap::new();
+        for piece in &line.pieces {
+            let middle = Point::new(f64::midpoint(piece.from(), piece.to()), piece.base - piece.size / 4.0);
+            let part = match articles.iter().position(|article| article.contains(middle)) {
+                Some(article) => article + 1,
+                None if articles.first().is_some_and(|first| middle.y < first.y0) => 0,
+                None => last,
+            };
+            cut.entry(part).or_default().push(piece);
+        }
+        for (part, row) in cut {
+            parts[part].push(row);
+        }
+    }
+    parts
 }
 
 fn write_row(row: &[&Piece], out: &mut String) {

@@ -1,4 +1,4 @@
-use super::super::device::Letters;
+use super::super::letters::Letters;
 use super::*;
 
 /// Letters of width 5 and height 10, from `x` on the baseline `y`; a blank only moves on.
@@ -12,14 +12,24 @@ fn spaced_word(text: &str, x: f64, y: f64, step: f64) -> Vec<Placed> {
         .enumerate()
         .map(|(i, c)| {
             let from = x + step * i as f64;
-            Placed { letters: Letters::One(c), from, to: from + 5.0, base: y, size: 10.0, spaced: false }
+            let letters = Letters::One(c);
+            let rtl = direction::is_rtl(&letters);
+            Placed { letters, from, to: from + 5.0, base: y, size: 10.0, spaced: false, drawn: 0, rtl }
         })
         .collect()
 }
 
 fn laid_out(words: Vec<Vec<Placed>>) -> String {
+    laid_out_along(words, &[])
+}
+
+fn laid_out_along(words: Vec<Vec<Placed>>, articles: &[Rect]) -> String {
+    let mut glyphs: Vec<Placed> = words.into_iter().flatten().collect();
+    for (drawn, glyph) in glyphs.iter_mut().enumerate() {
+        glyph.drawn = drawn;
+    }
     let mut out = String::new();
-    write(&lines(chunks(words.into_iter().flatten().collect())), &mut out);
+    write(&lines(chunks(glyphs)), articles, &mut out);
     out
 }
 
@@ -103,6 +113,42 @@ fn right_to_left_writing_comes_in_the_order_of_reading() {
     // Seen from left to right: the last word first, its last letter first.
     let seen = vec![word("םלוע", 0.0, 12.0), word("42", 30.0, 12.0), word(".םולש", 50.0, 12.0)];
     assert_eq!(laid_out(seen), "שלום. 42 עולם\n");
+    assert_eq!(laid_out(vec![word("ףיעס )ב(15", 0.0, 12.0)]), "15(ב) סעיף\n");
     let mixed = vec![word("say", 0.0, 12.0), word("םולש", 20.0, 12.0), word("twice", 45.0, 12.0)];
     assert_eq!(laid_out(mixed), "say שלום twice\n");
+}
+
+#[test]
+fn drawing_order_is_kept_where_it_moves_on() {
+    let mut words: Vec<_> =
+        (0..4).map(|n| word(&format!("note {n}"), 0.0, 200.0 + 12.0 * f64::from(n))).collect();
+    words.extend((0..9).map(|n| word(&format!("line {n}"), 0.0, 12.0 * f64::from(n))));
+    let text = laid_out(words);
+    let lines: Vec<_> = text.lines().filter(|l| !l.is_empty()).collect();
+    assert_eq!(lines[..5], ["note 0", "note 1", "note 2", "note 3", "line 0"]);
+}
+
+#[test]
+fn lines_drawn_at_random_are_ordered_by_place() {
+    let words = [5, 2, 7, 0, 6, 1, 4, 3].map(|n| word(&format!("line {n}"), 0.0, 12.0 * f64::from(n)));
+    let expected: Vec<String> = (0..8).map(|n| format!("line {n}")).collect();
+    assert_eq!(laid_out(words.into()).lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn table_drawn_column_by_column_is_read_row_by_row() {
+    let column = |x: f64, name: &'static str| {
+        (0..5).map(move |row| word(&format!("{name}{row}"), x, 12.0 * f64::from(row))).collect::<Vec<_>>()
+    };
+    let text = laid_out([column(0.0, "a"), column(100.0, "b")].into_iter().flatten().collect());
+    assert_eq!(text.lines().nth(2), Some("a2 b2"));
+}
+
+#[test]
+fn articles_are_read_in_the_order_that_the_document_names() {
+    let words =
+        vec![word("one", 0.0, 30.0), word("two", 100.0, 30.0), word("top", 0.0, 5.0), word("end", 0.0, 90.0)];
+    let articles = [Rect::new(90.0, 20.0, 200.0, 40.0), Rect::new(0.0, 20.0, 80.0, 40.0)];
+    let text = laid_out_along(words, &articles);
+    assert_eq!(text.split_whitespace().collect::<Vec<_>>(), ["top", "two", "one", "end"]);
 }

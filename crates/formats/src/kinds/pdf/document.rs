@@ -1,0 +1,168 @@
+//! Reads the pages of a document, one after the other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use docmill_core::artifact::{Page, TextSource};
+use docmill_core::error::{ErrorKind, ErrorNote};
+use docmill_core::ocr::OcrMode;
+use docmill_core::picture::PictureSize;
+use docmill_core::problem::Problem;
+use docmill_core::wire::{ReadLimits, Want};
+use docmill_core::{Error, Result};
+use hayro_interpret::kurbo::Rect;
+use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page};
+use hayro_syntax::Pdf;
+use hayro_syntax::page::Page as Source;
+
+use super::device::{self, Glyphs};
+use super::gate::{self, Evidence, Layer};
+use super::marks::Marks;
+use super::program::Programs;
+use super::{articles, bomb, layout, notes, render};
+use crate::sink::Sink;
+
+/// A document, and what is kept from page to page.
+pub(super) struct Document<'a> {
+    pdf: &'a Pdf,
+    want: Want,
+    limits: &'a ReadLimits,
+    cache: InterpreterCache<'a>,
+    programs: Programs,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(pdf: &'a Pdf, want: Want, limits: &'a ReadLimits) -> Self {
+        Self { pdf, want, limits, cache: InterpreterCache::new(), programs: Programs::default() }
+    }
+
+    /// Gives what is wanted of a page. One that cannot be read is a warning, not an error.
+    pub(super) fn give(&self, number: u32, sink: &mut dyn Sink) -> Result<()> {
+        let Some(page) = self.pdf.pages().get(number as usize - 1) else { return Ok(()) };
+        let checked = bomb::check(page, self.limits);
+        if let (Ok(()), Some(size)) = (&checked, self.want.pictures) {
+            self.picture(page, number, size, sink)?;
+        }
+        if !self.want.text {
+            return Ok(());
+        }
+        let read = match checked {
+            Ok(()) => self.read(page, number, sink)?,
+            Err(e) => {
+                warn(&e, number, sink)?;
+                without_text(number, "page expands beyond reason")
+            }
+        };
+        sink.page(read)
+    }
+
+    /// Reads one page. The interpreter may panic on hostile content: that costs this page alone.
+    fn read(&self, page: &'a Source<'a>, number: u32, sink: &mut dyn Sink) -> Result<Page> {
+        let drawn = catch_unwind(AssertUnwindSafe(|| self.glyphs(page)));
+        let Ok(glyphs) = drawn else {
+            let message = format!("page {number} could not be read: its content breaks the interpreter");
+            sink.warn(Problem::new(ErrorKind::Bug, message).on_page(number))?;
+            return Ok(without_text(number, "page could not be read"));
+        };
+        if glyphs.overflowed() {
+            let message = format!("page {number} has more glyphs than are read ({})", device::MAX_GLYPHS);
+            sink.warn(Problem::new(ErrorKind::LimitExceeded, message).on_page(number))?;
+        }
+        let (known, guessed, unknown) = (glyphs.known(), glyphs.guessed(), glyphs.unknown());
+        let (invisible, outside) = (glyphs.invisible(), glyphs.outside());
+        let (glyphs, marks) = glyphs.into_parts();
+        let mut text = layout::text(glyphs, &articles::places(page));
+        let verdict =
+            gate::judge(&Evidence { text: &text, known, guessed, unknown, invisible, marks: &marks });
+        let mut reason = verdict.reason;
+        if outside > 0 {
+            reason.push_str(&format!("; {outside} glyphs beyond the edge of the page are left out"));
+        }
+        let look = match self.want.ocr {
+            OcrMode::Never => false,
+            OcrMode::Auto => verdict.layer.needs_recognition(),
+            OcrMode::Always => verdict.layer != Layer::Empty,
+        };
+        let handed_over = look && self.scan(page, number, &reason, &marks, sink)?;
+        if verdict.layer == Layer::Doubtful && !handed_over {
+            let message = format!("text of page {number} is doubtful: {reason}");
+            sink.warn(Problem::new(ErrorKind::Corrupt, message).on_page(number))?;
+        }
+        let source = match verdict.layer {
+            Layer::True | Layer::Doubtful => TextSource::Native,
+            // Still a page without a text layer, whatever is noted on it.
+            Layer::Missing | Layer::Empty => TextSource::None,
+        };
+        let notes = notes::text(page);
+        if !notes.is_empty() {
+            text.truncate(text.trim_end().len());
+            text.push_str(if text.is_empty() { "" } else { "\n\n" });
+            text.push_str(&notes);
+        }
+        Ok(Page { number, source, reason, quality: verdict.quality, text })
+    }
+
+    /// Hands over a page as pixels; false, with a warning, if that cannot be done.
+    fn scan(
+        &self,
+        page: &'a Source<'a>,
+        number: u32,
+        reason: &str,
+        marks: &Marks,
+        sink: &mut dyn Sink,
+    ) -> Result<bool> {
+        match self.fits(number, marks).and_then(|()| render::scan(page, number, reason)) {
+            Ok(scan) => sink.scan(scan).map(|()| true),
+            Err(e) => warn(&e, number, sink).map(|()| false),
+        }
+    }
+
+    /// Gives a page as a picture, or a warning.
+    fn picture(
+        &self,
+        page: &'a Source<'a>,
+        number: u32,
+        size: PictureSize,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let drawn = match catch_unwind(AssertUnwindSafe(|| self.glyphs(page).into_parts().1)) {
+            Ok(marks) => self.fits(number, &marks).and_then(|()| render::picture(page, number, size)),
+            Err(_panic) => Err(Error::bug(format!(
+                "page {number} could not be drawn: its content breaks the interpreter"
+            ))),
+        };
+        match drawn {
+            Ok(picture) => sink.picture(picture),
+            Err(e) => warn(&e, number, sink),
+        }
+    }
+
+    /// Refuses to draw images that are larger than allowed: they are unpacked whole.
+    fn fits(&self, number: u32, marks: &Marks) -> Result<()> {
+        let (found, limit) = (marks.largest_image(), self.limits.max_image_pixels);
+        if found <= limit {
+            return Ok(());
+        }
+        let message = format!("page {number} has an image of {found} pixels, and the limit is {limit}");
+        Err(Error::limit_exceeded(message).with_hint("raise `limits.max_image_pixels`"))
+    }
+
+    fn glyphs<'p>(&'p self, page: &'p Source<'a>) -> Glyphs<'p, 'a> {
+        let transform = page.initial_transform(true).to_kurbo();
+        let (width, height) = page.render_dimensions();
+        let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
+        let settings = InterpreterSettings::default();
+        let mut context = Context::new(transform, area, &self.cache, self.pdf.xref(), settings);
+        let mut glyphs = Glyphs::new(page, area, &self.programs);
+        interpret_page(page, &mut context, &mut glyphs);
+        glyphs
+    }
+}
+
+/// Something that concerns one page and does not stop the reading.
+fn warn(error: &Error, number: u32, sink: &mut dyn Sink) -> Result<()> {
+    sink.warn(Problem::from(&ErrorNote::from(error)).on_page(number))
+}
+
+fn without_text(number: u32, reason: &str) -> Page {
+    Page { number, source: TextSource::None, reason: reason.into(), quality: None, text: String::new() }
+}
