@@ -17,7 +17,7 @@ type Open = "palette" | "keys" | "rail" | null;
 export function Shell({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<Open>(null);
   const [, go] = useLocation();
-  const { choose } = useUploads();
+  const { choose, chooseFolder } = useUploads();
   const { link } = useLive();
   const close = () => setOpen(null);
   useKeys({
@@ -31,7 +31,7 @@ export function Shell({ children }: { children: ReactNode }) {
     <DropZone>
       <a href="#main" className="absolute z-50 -translate-y-full rounded bg-accent px-3 py-2 text-on-accent focus:translate-y-0">Skip to content</a>
       <div className="flex h-full flex-col">
-        <TopBar onMenu={() => setOpen(open === "rail" ? null : "rail")} onPalette={() => setOpen("palette")} onUpload={choose} />
+        <TopBar onMenu={() => setOpen(open === "rail" ? null : "rail")} onPalette={() => setOpen("palette")} onUpload={choose} onFolder={chooseFolder} />
         <div className="relative flex min-h-0 flex-1">
           <div className="hidden w-52 shrink-0 border-r border-line bg-surface md:block"><Rail /></div>
           {open === "rail" && (

@@ -1,17 +1,17 @@
-import { Menu as MenuIcon, Monitor, Moon, Search, Sun, Upload } from "lucide-react";
+import { Files, FolderUp, Menu as MenuIcon, Monitor, Moon, Search, Sun, Upload } from "lucide-react";
 import { Link } from "wouter";
 import { useLive } from "../api/LiveProvider";
 import { useStatus } from "../api/queries";
 import { Button } from "../ui/Button";
 import { cx } from "../ui/cx";
 import { count, rate } from "../ui/format";
-import { Menu, MenuItem } from "../ui/Menu";
+import { Menu, MenuItem, MenuLabel } from "../ui/Menu";
 import { setTheme, useTheme } from "./theme";
 import mark from "../mark.svg";
 
-interface Props { onMenu: () => void; onPalette: () => void; onUpload: () => void }
+interface Props { onMenu: () => void; onPalette: () => void; onUpload: () => void; onFolder: () => void }
 
-export function TopBar({ onMenu, onPalette, onUpload }: Props) {
+export function TopBar({ onMenu, onPalette, onUpload, onFolder }: Props) {
   return (
     <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3">
       <Button kind="quiet" square aria-label="Menu" className="md:hidden" icon={<MenuIcon size={18} aria-hidden />} onClick={onMenu} />
@@ -31,9 +31,11 @@ export function TopBar({ onMenu, onPalette, onUpload }: Props) {
       <div className="ml-auto flex items-center gap-2">
         <Pulse />
         <ThemeMenu />
-        <Button kind="primary" icon={<Upload size={14} aria-hidden />} onClick={onUpload} aria-label="Upload files">
-          <span className="max-sm:hidden">Upload</span>
-        </Button>
+        <Menu trigger={<Button kind="primary" icon={<Upload size={14} aria-hidden />} aria-label="Upload"><span className="max-sm:hidden">Upload</span></Button>}>
+          <MenuItem icon={<Files size={14} aria-hidden />} onSelect={onUpload}>Files… <kbd className="ml-auto">u</kbd></MenuItem>
+          <MenuItem icon={<FolderUp size={14} aria-hidden />} onSelect={onFolder}>A folder…</MenuItem>
+          <MenuLabel>or drop them anywhere</MenuLabel>
+        </Menu>
       </div>
     </header>
   );

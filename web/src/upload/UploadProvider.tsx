@@ -35,7 +35,7 @@ export function UploadProvider({ children }: { children: ReactNode }) {
       queue,
       choose: () => files.current?.click(),
       chooseFolder: () => folder.current?.click(),
-      add: (found) => queue.add(found, null),
+      add: (found) => queue.add(found),
     }),
     [queue],
   );

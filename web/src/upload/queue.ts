@@ -2,6 +2,7 @@
 import { asRefusal } from "../api/http";
 import type { ServerEvent } from "../api/types";
 import type { Found } from "./drop";
+import { Group } from "./group";
 import { afterReload, fresh, type Upload } from "./item";
 import { send, type Sending } from "./send";
 
@@ -12,8 +13,8 @@ const AGAIN_AFTER_MS = 3000;
 
 export class UploadQueue {
   private items: Upload[] = load();
-  private readonly bytes = new Map<string, { found: Found; batch: string | null }>();
-  private readonly sending = new Map<string, Sending>();
+  private readonly bytes = new Map<string, { found: Found; group: Group | null }>();
+  private readonly sending = new Map<string, Pick<Sending, "stop">>();
   private readonly listeners = new Set<() => void>();
   private told = false;
 
@@ -23,10 +24,17 @@ export class UploadQueue {
   };
   readonly snapshot = (): Upload[] => this.items;
 
-  add(files: Found[], batch: string | null): void {
+  constructor() {
+    window.addEventListener("pagehide", () => {
+      for (const group of new Set([...this.bytes.values()].map((kept) => kept.group))) void group?.seal();
+    });
+  }
+
+  add(files: Found[]): void {
+    const group = files.length > 1 ? new Group(files) : null;
     const added = files.map((found) => {
       const item = fresh(crypto.randomUUID(), found.path, found.file.size);
-      this.bytes.set(item.id, { found, batch });
+      this.bytes.set(item.id, { found, group });
       return item;
     });
     this.items = [...this.items, ...added];
@@ -36,13 +44,17 @@ export class UploadQueue {
 
   /** Sends again what failed on the way. */
   retry(id: string): void {
-    if (!this.bytes.has(id)) return;
+    const kept = this.bytes.get(id);
+    if (!kept) return;
+    // Its batch may have been sealed since.
+    this.bytes.set(id, { ...kept, group: null });
     this.change(id, { state: "waiting", note: null, sent: 0 });
     this.next();
   }
 
   clear(): void {
     for (const one of this.sending.values()) one.stop();
+    for (const group of new Set([...this.bytes.values()].map((kept) => kept.group))) void group?.seal();
     this.bytes.clear();
     this.items = [];
     this.tell();
@@ -74,15 +86,21 @@ export class UploadQueue {
     const kept = this.bytes.get(item.id);
     if (!kept) return;
     this.change(item.id, { state: "sending", note: null });
-    const sending = send(kept.found.file, kept.found.path, item.id, kept.batch, (sent) => this.change(item.id, { sent }));
-    this.sending.set(item.id, sending);
-    void sending.done
-      .then((stored) => {
-        this.bytes.delete(item.id);
-        this.change(item.id, {
-          state: "reading", sent: item.bytes, duplicate: stored.duplicate, documentId: stored.document_id, ingestionId: stored.ingestion_id,
-        });
-      })
+    let stopped = false;
+    this.sending.set(item.id, { stop: () => { stopped = true; } });
+    const begun = async () => {
+      const batch = kept.group ? await kept.group.batch() : null;
+      if (stopped) return;
+      const sending = send(kept.found.file, kept.found.path, item.id, batch, (sent) => this.change(item.id, { sent }));
+      this.sending.set(item.id, sending);
+      const stored = await sending.done;
+      this.bytes.delete(item.id);
+      this.change(item.id, {
+        state: "reading", sent: item.bytes, duplicate: stored.duplicate, documentId: stored.document_id, ingestionId: stored.ingestion_id,
+      });
+      kept.group?.ended();
+    };
+    begun()
       .catch((error: unknown) => this.failed(item.id, error))
       .finally(() => {
         this.sending.delete(item.id);
@@ -101,6 +119,7 @@ export class UploadQueue {
         this.next();
       }, pause);
     } else {
+      this.bytes.get(id)?.group?.ended();
       this.change(id, { state: "failed", note: refusal.hint ? `${refusal.message}; ${refusal.hint}` : refusal.message });
     }
   }
