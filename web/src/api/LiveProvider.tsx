@@ -35,6 +35,7 @@ export function useEvents(listener: Listener): void {
 /** The answers that an event makes old, by the first word of their key, apart from single documents and batches. */
 export function concerned(events: ServerEvent[]): Set<string> {
   const names = new Set<string>(["status"]);
+  if (events.some((event) => event.document_id)) names.add("latest");
   for (const event of events) {
     if (event.batch_id) names.add("batches").add("batch").add("ledger");
     if (event.type === "DOCUMENT_PROCESSED" || event.type === "ERROR") names.add("problems").add("dead").add("ledger");

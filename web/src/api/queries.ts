@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-qu
 import { get } from "./http";
 import type {
   AuditLog, Batch, DeadLetter, Doctor, DocumentDetail, DocumentList, Key, Ledger, Me, ProblemGroup, Reading, SearchAnswer,
-  ServerEvent, Status, Why, Worker,
+  Status, Why, Worker,
 } from "./types";
 
 /** Documents of one page of the library. */
@@ -97,13 +97,11 @@ export const useDoctor = () =>
     staleTime: Infinity,
   });
 
-export const useRecentEvents = (after: number | null, limit: number) =>
+/** The newest documents; events make it old, unlike the pages of the library. */
+export const useLatest = (limit: number) =>
   useQuery({
-    queryKey: ["events", "recent"],
-    enabled: after !== null,
-    staleTime: Infinity,
-    queryFn: ({ signal }) =>
-      get<{ events: ServerEvent[] }>("/v1/events", { after: Math.max(0, (after ?? 0) - limit), limit }, signal),
+    queryKey: ["latest", limit],
+    queryFn: ({ signal }) => get<DocumentList>("/v1/documents", { limit }, signal),
   });
 
 export const useMe = () =>

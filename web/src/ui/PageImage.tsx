@@ -1,23 +1,48 @@
-/** A page as an image. It is fetched like everything else, because an `<img>` cannot carry a key. */
+/** Pages and pictures as images. They are fetched like everything else, because an `<img>` cannot carry a key. */
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useState } from "react";
-import { asRefusal, getRaw } from "../api/http";
+import { useEffect, useState } from "react";
+import { asRefusal, get, getRaw } from "../api/http";
 
-/** The image of a page, or null where the document has none. */
-export function usePageImage(document: string, page: number, width: number, enabled = true) {
-  return useQuery({
-    queryKey: ["page", document, page, width],
+/** Pictures that every browser draws and that hold no script. */
+const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"]);
+/** A larger picture is not fetched whole to be looked at. */
+const MAX_BYTES = 20_000_000;
+
+const PAGES = "/v1/documents/{id}/pages/{page}.png";
+
+/** Whether this server draws pages; it says so itself. */
+function useDraws(enabled: boolean): boolean {
+  const paths = useQuery({
+    queryKey: ["openapi"],
     enabled,
+    staleTime: Infinity,
+    queryFn: ({ signal }) => get<{ paths: Record<string, unknown> }>("/openapi.json", {}, signal),
+  });
+  return paths.data !== undefined && PAGES in paths.data.paths;
+}
+
+interface Subject { document_id: string; media_type: string | null; bytes: number }
+
+/** The image of a page, null where the document has none, undefined until that is known. */
+export function usePageImage(subject: Subject, page: number, width: number, enabled = true) {
+  const type = subject.media_type ?? "";
+  const picture = PICTURES.has(type) && subject.bytes <= MAX_BYTES;
+  const drawn = useDraws(enabled && type === "application/pdf");
+  const path = `/v1/documents/${encodeURIComponent(subject.document_id)}`;
+  return useQuery({
+    queryKey: ["page", subject.document_id, picture ? 0 : page, picture ? 0 : width],
+    enabled: enabled && (picture || drawn),
     staleTime: Infinity,
     gcTime: 60_000,
     queryFn: async ({ signal }): Promise<Blob | null> => {
       try {
-        const answer = await getRaw(`/v1/documents/${encodeURIComponent(document)}/pages/${page}.png?width=${width}`, signal);
-        return await answer.blob();
+        const answer = await getRaw(picture ? `${path}/content` : `${path}/pages/${page}.png?width=${width}`, signal);
+        // The type is ours, not the file's: whatever the bytes are, they are drawn as a picture or not at all.
+        return new Blob([await answer.arrayBuffer()], { type: picture ? type : "image/png" });
       } catch (error) {
         const { status } = asRefusal(error);
         // The document has no such image: that is an answer, not an accident.
-        if (status === 404 || status === 422 || status === 501) return null;
+        if (status === 404 || status === 422) return null;
         throw error;
       }
     },
@@ -37,17 +62,4 @@ export function useBlobUrl(blob: Blob | null | undefined): string | null {
     return () => URL.revokeObjectURL(made);
   }, [blob]);
   return url;
-}
-
-/** Whether pages of such documents may have images at all; asking for the others would be noise. */
-export const mayHaveImages = (mediaType: string | null): boolean =>
-  mediaType !== null && (mediaType === "application/pdf" || mediaType.startsWith("image/"));
-
-interface ThumbProps { document: string; mediaType: string | null; children: ReactNode }
-
-/** The first page, small; what it is until then, and where there is none. */
-export function Thumb({ document, mediaType, children }: ThumbProps) {
-  const image = usePageImage(document, 1, 320, mayHaveImages(mediaType));
-  const url = useBlobUrl(image.data);
-  return url ? <img src={url} alt="" className="size-full object-cover object-top" /> : <>{children}</>;
 }

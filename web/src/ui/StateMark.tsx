@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { DocumentState, Stage } from "../api/types";
+import type { DocumentLine, DocumentState, Stage } from "../api/types";
 import { cx } from "./cx";
 import { stageName, stateWords, type Tone } from "./states";
 
@@ -25,15 +25,28 @@ export function Badge({ tone, icon, children, title }: { tone: Tone; icon?: Reac
 }
 
 /** A state in words, icon and colour. `ready` is quiet: no badge. */
-export function StateMark({ state, stage, loud }: { state: DocumentState; stage?: Stage | null | undefined; loud?: boolean }) {
+export function StateMark({ state, stage }: { state: DocumentState; stage?: Stage | null | undefined }) {
   const words = stateWords(state);
   const Icon = words.icon;
   const label = state === "processing" && stage ? stageName(stage) : words.label;
-  if (state === "ready" && !loud) return <span className="sr-only">{label}</span>;
-  const tone = state === "ready" ? "accent" : words.tone;
+  if (state === "ready") return <span className="sr-only">{label}</span>;
   return (
-    <Badge tone={tone} icon={<Icon size={12} aria-hidden className={state === "processing" ? "pulse shrink-0" : "shrink-0"} />}>
+    <Badge tone={words.tone} icon={<Icon size={12} aria-hidden className={state === "processing" ? "pulse shrink-0" : "shrink-0"} />}>
       {label}
     </Badge>
   );
+}
+
+const RESULTS: Record<string, string> = {
+  PASSWORD_PROTECTED: "Password protected", INVALID_FILE: "Damaged", TEXT_UNAVAILABLE: "No text", LIMIT_EXCEEDED: "Limit reached",
+  FILE_MISSING_OR_INCOMPLETE: "Incomplete", EMPTY: "Empty",
+};
+
+/** What a document that is ready lacks all the same, in a word or two. */
+export const shortfall = (line: Pick<DocumentLine, "state" | "result">): string | null =>
+  line.state === "ready" && line.result ? RESULTS[line.result] ?? null : null;
+
+export function Shortfall({ line }: { line: Pick<DocumentLine, "state" | "result"> }) {
+  const words = shortfall(line);
+  return words ? <Badge tone="neutral">{words}</Badge> : null;
 }

@@ -103,3 +103,6 @@ export function typeName(mediaType: string | null | undefined): string {
   const sub = mediaType.split("/")[1] ?? mediaType;
   return shown(sub.replace(/^(x-|vnd\.)/, "").split(/[.+;]/).pop()?.slice(0, 12).toUpperCase() || mediaType);
 }
+
+/** Words of the server with long numbers of bytes made short. */
+export const humane = (text: string): string => text.replace(/\b(\d{5,}) bytes\b/g, (_, n: string) => bytes(Number(n)));

@@ -3,7 +3,8 @@ import { exact } from "../../ui/format";
 
 /** A batch's name, or what it was and when. */
 export function batchName(batch: Batch): string {
-  if (batch.name) return batch.name;
+  // A batch that nobody named has its own id for a name.
+  if (batch.name && batch.name !== batch.batch_id) return batch.name;
   const what = { files: "Files", reprocess: "Reprocessing", upload: "Upload" }[batch.kind] ?? batch.kind;
   return `${what} of ${exact(batch.created_at)}`;
 }

@@ -12,7 +12,7 @@ import { Confirm } from "../../ui/Dialog";
 import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
 import { Menu, MenuItem } from "../../ui/Menu";
 import { Failure } from "../../ui/Notice";
-import { mayHaveImages, usePageImage } from "../../ui/PageImage";
+import { usePageImage } from "../../ui/PageImage";
 import { Page, Skeletons } from "../../ui/Page";
 import { StateMark } from "../../ui/StateMark";
 import { TabPanel, Tabs } from "../../ui/Tabs";
@@ -44,7 +44,7 @@ function Body({ document }: { document: DocumentDetail }) {
   const page = Math.max(1, Number(params.get("page")) || 1);
   const zoom = Number(params.get("zoom")) || 100;
   // The first page tells whether there are images at all.
-  const images = Boolean(usePageImage(document.document_id, 1, 320, mayHaveImages(document.media_type) && !open).data);
+  const images = Boolean(usePageImage(document, 1, 320, document.state !== "processing").data);
   const pages = document.page_count ?? 1;
   const tab = params.get("tab") ?? (images ? "text" : "about");
   const goPage = (to: number) => set({ page: Math.min(pages, Math.max(1, to)) }, true);
@@ -70,14 +70,14 @@ function Body({ document }: { document: DocumentDetail }) {
     <Page
       title={document.title ? shown(document.title) : file}
       fill
-      note={<span className="flex items-center gap-2"><StateMark state={document.state} stage={document.status} loud /> <span className="max-sm:hidden">{typeName(document.media_type)} · {bytes(document.bytes)}{document.page_count ? ` · ${counted(document.page_count, "page")}` : ""}</span></span>}
+      note={<span className="flex items-center gap-2"><StateMark state={document.state} stage={document.status} /> <span className="max-sm:hidden">{typeName(document.media_type)} · {bytes(document.bytes)}{document.page_count ? ` · ${counted(document.page_count, "page")}` : ""}</span></span>}
       actions={<Actions document={document} busy={busy} onRetry={() => retry([document.document_id])} />}
     >
       <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id])} />
-      <div className="grid min-h-0 flex-1 max-lg:overflow-y-auto lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
+      <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] max-lg:overflow-y-auto lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
         <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
           {images
-            ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document.document_id} page={Math.min(page, pages)} pages={pages} zoom={zoom} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} /></div>
+            ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={Math.min(page, pages)} pages={pages} zoom={zoom} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} /></div>
             : <div className="h-full overflow-y-auto bg-surface max-lg:max-h-[60vh]" tabIndex={0} role="region" aria-label="Text">{text}</div>}
         </div>
         <div className="flex min-h-0 flex-col bg-surface max-lg:border-t max-lg:border-line">

@@ -1,5 +1,6 @@
 /** The page as it looks, with zoom. */
 import { ChevronLeft, ChevronRight, ZoomIn, ZoomOut } from "lucide-react";
+import type { DocumentDetail } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { count } from "../../ui/format";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
@@ -12,7 +13,7 @@ export function nextZoom(zoom: number, by: 1 | -1): number {
   return ZOOMS[Math.min(ZOOMS.length - 1, Math.max(0, (at < 0 ? ZOOMS.length - 1 : at) + by))] ?? 100;
 }
 
-interface Props { document: string; page: number; pages: number; zoom: number; onPage: (page: number) => void; onZoom: (zoom: number) => void }
+interface Props { document: DocumentDetail; page: number; pages: number; zoom: number; onPage: (page: number) => void; onZoom: (zoom: number) => void }
 
 export function PageViewer({ document, page, pages, zoom, onPage, onZoom }: Props) {
   const image = usePageImage(document, page, zoom > 150 ? 2400 : 1400);

@@ -7,7 +7,8 @@ import { blocks, markWords, queryWords } from "../../ui/highlight";
 import { Marked } from "../../ui/Marked";
 import { Empty, Failure } from "../../ui/Notice";
 import { Skeletons } from "../../ui/Page";
-import { count } from "../../ui/format";
+import { count, counted } from "../../ui/format";
+import { Family } from "./Family";
 
 interface Props { document: DocumentDetail; page: number | null; query: string }
 
@@ -53,15 +54,20 @@ function PageHead({ page, of }: { page: PageText; of: number }) {
 }
 
 function NoText({ document }: { document: DocumentDetail }) {
-  const members = document.children.length;
+  if (document.children.length > 0) {
+    return (
+      <div className="mx-auto max-w-3xl px-3 py-4 md:px-6">
+        <p className="px-4 text-ink-3">A container: {counted(document.children.length, "member")}, each a document of its own.</p>
+        <Family document={document} />
+      </div>
+    );
+  }
   return (
-    <Empty icon={<FileX size={20} />} title={document.state === "processing" ? "Not read yet" : members > 0 ? "This is a container" : "No text"}>
+    <Empty icon={<FileX size={20} />} title={document.state === "processing" ? "Not read yet" : "No text"}>
       <p>
         {document.state === "processing"
           ? "The text appears here as soon as it is there."
-          : members > 0
-            ? "Its members are documents of their own; the Family tab lists them."
-            : document.problems[0]?.message ?? "Nothing in this file could be read as text. It can be downloaded and opened with another program."}
+          : document.problems[0]?.message ?? "Nothing in this file could be read as text. It can be downloaded and opened with another program."}
       </p>
     </Empty>
   );

@@ -4,12 +4,12 @@ import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { FileIcon } from "../../ui/FileIcon";
 import { bytes, pathParts, shown, typeName } from "../../ui/format";
-import { Thumb } from "../../ui/PageImage";
 import { stateWords } from "../../ui/states";
-import { StateMark } from "../../ui/StateMark";
+import { Shortfall, shortfall, StateMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
 import { Checkbox } from "./Checkbox";
 import type { RowProps } from "./Row";
+import { Thumb } from "./Thumb";
 
 export function Card({ line, active, selected, onSelect, onRetry }: RowProps) {
   const words = stateWords(line.state);
@@ -23,9 +23,9 @@ export function Card({ line, active, selected, onSelect, onRetry }: RowProps) {
       <div className={cx("absolute top-2 left-2 z-10", !selected && "opacity-0 group-focus-within:opacity-100 group-hover:opacity-100")}>
         <Checkbox on={selected} label={`Select ${file}`} onChange={onSelect} />
       </div>
-      <Link href={`/documents/${line.document_id}`} tabIndex={-1} aria-hidden className="grid h-28 place-items-center overflow-hidden border-b border-line bg-sunken">
+      <Link href={`/documents/${line.document_id}`} tabIndex={-1} aria-hidden className="grid h-32 place-items-center overflow-hidden border-b border-line bg-sunken">
         {working ? <Skeleton /> : (
-          <Thumb document={line.document_id} mediaType={line.media_type}>
+          <Thumb line={line}>
             <span className="flex flex-col items-center gap-1.5 text-ink-3">
               <FileIcon type={line.media_type} size={26} />
               <span className="text-xs font-medium">{typeName(line.media_type)}</span>
@@ -33,12 +33,12 @@ export function Card({ line, active, selected, onSelect, onRetry }: RowProps) {
           </Thumb>
         )}
       </Link>
-      <div className="flex min-h-0 flex-1 flex-col gap-1 p-2.5">
+      <div className="flex min-h-0 flex-1 flex-col gap-0.5 px-2.5 py-2">
         <Link href={`/documents/${line.document_id}`} className="truncate text-sm font-medium hover:underline" title={shown(line.name)}>
           {line.title ? shown(line.title) : file}
         </Link>
         <div className="mt-auto flex min-h-6 items-center justify-between gap-1">
-          {line.state === "ready" ? <span className="truncate text-xs text-ink-3">{bytes(line.bytes)} · <Time at={line.created_at} /></span> : <StateMark state={line.state} />}
+          {line.state === "ready" && !shortfall(line) ? <span className="truncate text-xs text-ink-3">{bytes(line.bytes)} · <Time at={line.created_at} /></span> : line.state === "ready" ? <Shortfall line={line} /> : <StateMark state={line.state} />}
           {words.action && <Button kind="quiet" square aria-label={words.action} className="size-6" icon={<RotateCw size={13} aria-hidden />} onClick={onRetry} />}
         </div>
       </div>

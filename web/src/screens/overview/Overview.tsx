@@ -15,9 +15,9 @@ import { useUploads } from "../../upload/UploadProvider";
 import { eta } from "../batches/figures";
 import { LedgerLine } from "../batches/LedgerLine";
 import { Causes } from "./Causes";
-import { useThroughput } from "./history";
+import { KEPT, useThroughput } from "./history";
 import { RecentBatches } from "./RecentBatches";
-import { RecentEvents } from "./RecentEvents";
+import { Latest } from "./Latest";
 
 export function Overview() {
   const status = useStatus();
@@ -53,7 +53,7 @@ function Body({ status }: { status: Status }) {
           <Causes />
         </Panel>
       </div>
-      <Panel title="What just happened"><RecentEvents last={status.last_event} /></Panel>
+      <Panel title="Latest documents" aside={<Link href="/library" className="hover:text-ink hover:underline">Library</Link>}><Latest /></Panel>
     </div>
   );
 }
@@ -68,7 +68,7 @@ function Figures({ status }: { status: Status }) {
     <div className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-[1.6fr_1fr_1fr_1fr]">
       <div className="col-span-2 flex flex-col justify-between gap-2 bg-surface p-4 lg:col-span-1">
         <Figure name="Throughput" value={rate(status.docs_per_s)} unit="docs/s" />
-        <Sparkline values={values} height={36} className="h-9" label={`Documents a second since this page was opened, now ${rate(status.docs_per_s)}`} />
+        <Sparkline values={values} room={KEPT} height={36} className="h-9" label={`Documents a second since this page was opened, now ${rate(status.docs_per_s)}`} />
       </div>
       <Box><Figure name="In flight" value={count(open)} note={open === 0 ? "all done" : left.length > 0 ? `about ${duration(Math.max(...left))} left` : `${count(status.tasks.running)} running, ${count(status.tasks.queued)} waiting`} /></Box>
       <Box><Figure name="Done" value={count(completed)} note={lag > 0 ? `${count(lag)} on the way to search` : "all searchable"} /></Box>

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { Status } from "../../api/types";
 
-const KEPT = 120;
+export const KEPT = 60;
 const EVERY_MS = 1000;
 let values: number[] = [];
 let last = 0;

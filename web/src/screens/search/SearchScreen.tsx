@@ -1,5 +1,5 @@
 /** Full-text search: passages with what was found, and the way to the page. */
-import { FileSearch, Search } from "lucide-react";
+import { FileSearch, Search, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useSearch } from "../../api/queries";
@@ -55,8 +55,13 @@ export function SearchScreen() {
             onChange={(event) => setTyped(event.target.value)}
             aria-label="Search in all documents"
             placeholder="Words, or a “phrase in quotes”"
-            className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-4 pl-11 text-base placeholder:text-ink-3"
+            className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-11 pl-11 text-base placeholder:text-ink-3 [&::-webkit-search-cancel-button]:hidden"
           />
+          {typed && (
+            <button type="button" aria-label="Clear" onClick={() => { setTyped(""); set({ q: null }); }} className="absolute top-2.5 right-2.5 grid size-6 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink">
+              <X size={15} aria-hidden />
+            </button>
+          )}
         </form>
         {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
           : !query.trim() ? (

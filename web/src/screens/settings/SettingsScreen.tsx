@@ -6,7 +6,7 @@ import type { DoctorCheck } from "../../api/types";
 import { setTheme, type Theme, useTheme } from "../../app/theme";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
-import { bytes, count, shown } from "../../ui/format";
+import { bytes, count, humane, shown } from "../../ui/format";
 import { Command, Failure } from "../../ui/Notice";
 import { Page, Panel, Skeletons } from "../../ui/Page";
 
@@ -35,10 +35,27 @@ function Checks() {
               {doctor.data.ok ? <CircleCheck size={17} aria-hidden className="text-accent" /> : <CircleAlert size={17} aria-hidden />}
               {doctor.data.ok ? "Everything is as it should be" : `${bad} of ${doctor.data.checks.length} checks need attention`}
             </p>
-            <ul className="divide-y divide-line">{[...doctor.data.checks].sort((a, b) => Number(a.ok) - Number(b.ok)).map((check) => <Check key={check.name} check={check} />)}</ul>
+            <ul className="divide-y divide-line">{shownChecks(doctor.data.checks).map((check) => <Check key={check.name} check={check} />)}</ul>
+            <Fences checks={doctor.data.checks.filter(isFence)} />
           </>
         )}
     </Panel>
+  );
+}
+
+/** The many layers around readers are one line while they all hold. */
+const isFence = (check: DoctorCheck): boolean => check.ok && check.hint === null && check.name.startsWith("sandbox_");
+const shownChecks = (checks: DoctorCheck[]) => checks.filter((check) => !isFence(check)).sort((a, b) => Number(a.ok) - Number(b.ok));
+
+function Fences({ checks }: { checks: DoctorCheck[] }) {
+  if (checks.length === 0) return null;
+  return (
+    <details className="border-t border-line">
+      <summary className="flex items-center gap-2 px-4 py-2 text-sm font-medium hover:bg-hover">
+        <CircleCheck size={15} aria-hidden className="text-accent" /> {checks.length} layers around every reader hold
+      </summary>
+      <ul className="divide-y divide-line border-t border-line">{checks.map((check) => <Check key={check.name} check={check} />)}</ul>
+    </details>
   );
 }
 
@@ -52,7 +69,7 @@ function Check({ check }: { check: DoctorCheck }) {
       </span>
       <span className="font-medium">{name.charAt(0).toUpperCase() + name.slice(1)}</span>
       <div className="min-w-0 max-sm:col-start-2">
-        <p className="break-words text-ink-2">{shown(check.detail)}</p>
+        <p className="break-words text-ink-2">{humane(shown(check.detail))}</p>
         {check.hint && <p className="break-words text-ink-3">{check.hint}</p>}
       </div>
     </li>
