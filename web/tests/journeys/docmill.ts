@@ -1,6 +1,6 @@
 /** A real docmill with a data directory of its own, on a free port of this machine. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -64,6 +64,12 @@ export class Docmill {
       throw error as unknown as Error;
     });
     return stdout;
+  }
+
+  /** The files that hold the originals. */
+  async blobs(): Promise<string[]> {
+    const found = await readdir(join(this.data, "blobs"), { recursive: true, withFileTypes: true });
+    return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   }
 
   async remove(): Promise<void> {

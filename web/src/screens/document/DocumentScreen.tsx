@@ -28,6 +28,7 @@ import { Timeline } from "./Timeline";
 
 export function DocumentScreen({ id }: { id: string }) {
   const document = useDocument(id);
+  useKeys({ escape: () => history.back() });
   if (document.data) return <Body document={document.data} />;
   return (
     <Page title="Document">
@@ -49,7 +50,6 @@ function Body({ document }: { document: DocumentDetail }) {
   const tab = params.get("tab") ?? (images ? "text" : "about");
   const goPage = (to: number) => set({ page: Math.min(pages, Math.max(1, to)) }, true);
   useKeys({
-    escape: () => history.back(),
     "[": () => goPage(page - 1),
     "]": () => goPage(page + 1),
     "+": () => set({ zoom: nextZoom(zoom, 1) }, true),
