@@ -15,7 +15,7 @@ export function TopBar({ onMenu, onPalette, onUpload, onFolder }: Props) {
   return (
     <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3">
       <Button kind="quiet" square aria-label="Menu" className="md:hidden" icon={<MenuIcon size={18} aria-hidden />} onClick={onMenu} />
-      <Link href="/" className="flex items-center gap-2 pr-2 font-semibold tracking-tight md:w-43">
+      <Link href="/" aria-label="docmill, overview" className="flex items-center gap-2 pr-2 font-semibold tracking-tight md:w-43">
         <img src={mark} alt="" width={22} height={22} />
         <span className="max-sm:hidden">docmill</span>
       </Link>

@@ -25,7 +25,7 @@ export function Command({ text }: { text: string }) {
   };
   return (
     <span className="inline-flex max-w-full items-center gap-1 rounded-md border border-line bg-sunken py-0.5 pr-0.5 pl-2.5 font-mono text-xs text-ink">
-      <code className="overflow-x-auto whitespace-nowrap">{text}</code>
+      <code className="text-left break-all">{text}</code>
       <button type="button" onClick={copy} aria-label={copied ? "Copied" : `Copy the command ${text}`} className="grid size-6 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink">
         {copied ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
       </button>

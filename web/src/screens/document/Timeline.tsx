@@ -27,7 +27,7 @@ export function Timeline({ lines }: { lines: TimelineLine[] }) {
               <div className="flex flex-wrap items-baseline gap-x-2">
                 <span className="font-medium">{WHAT[line.what] ?? line.what}</span>
                 <span className={cx("text-sm", BAD.has(line.outcome) ? "text-red" : "text-ink-2")}>
-                  {line.outcome === line.what ? "" : line.outcome}{line.attempt > 1 || BAD.has(line.outcome) || line.outcome === "retry" ? ` · try ${Math.max(1, line.attempt)}` : ""}
+                  {line.outcome === line.what || line.outcome === "done" ? "" : line.outcome}{line.attempt > 1 || BAD.has(line.outcome) || line.outcome === "retry" ? ` · try ${Math.max(1, line.attempt)}` : ""}
                 </span>
                 <span className="ml-auto text-xs whitespace-nowrap text-ink-3" title={exact(line.at)}>
                   {line.duration_ms !== null && <span className="mr-2 text-ink-2">{duration(line.duration_ms)}</span>}
@@ -35,7 +35,7 @@ export function Timeline({ lines }: { lines: TimelineLine[] }) {
                 </span>
               </div>
               {line.detail && <p className="text-sm break-words text-ink-2">{shown(line.detail)}</p>}
-              {WHAT[line.what] && <p className="font-mono text-xs text-ink-3">{line.what}</p>}
+              {line.what.includes("-") && <p className="font-mono text-xs text-ink-3">{line.what}</p>}
             </div>
           </li>
         );

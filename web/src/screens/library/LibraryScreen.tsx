@@ -14,6 +14,7 @@ import { useRetry } from "../../ui/useRetry";
 import { useUploads } from "../../upload/UploadProvider";
 import { Filters } from "./Filters";
 import { Listing } from "./Listing";
+import { Matching } from "./Matching";
 import { extend, NONE, type Selection, toggle } from "./selection";
 import { useLiveLibrary } from "./useLiveLibrary";
 import { removeView, useViews } from "./views";
@@ -52,7 +53,7 @@ export function LibraryScreen() {
   const onMore = useCallback(() => void fetchNext(), [fetchNext]);
 
   return (
-    <Page title="Library" fill note={status ? counted(status.documents, "document") : null} actions={<Views />}>
+    <Page title="Library" fill note={status ? counted(status.documents, "document") : null} actions={<><Views />{(filter.state || filter.type) && !filter.q && all.length > 0 && <Matching state={filter.state} type={filter.type} />}</>}>
       <Filters params={params} set={(changes, replace) => { setActive(-1); setSelection(NONE); set(changes, replace); }} types={types} />
       {selection.ids.size > 0 && (
         <div role="toolbar" aria-label="Selection" className="flex items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 md:px-6">
