@@ -48,7 +48,7 @@ export function UploadProvider({ children }: { children: ReactNode }) {
     <Context value={uploads}>
       {children}
       <input ref={files} type="file" multiple hidden data-testid="files" onChange={(event) => take(event.target)} />
-      <input ref={folder} type="file" multiple hidden {...{ webkitdirectory: "" }} onChange={(event) => take(event.target)} />
+      <input ref={folder} type="file" multiple hidden data-testid="folder" {...{ webkitdirectory: "" }} onChange={(event) => take(event.target)} />
     </Context>
   );
 }

@@ -1,5 +1,5 @@
 /** What users do, from the beginning to the end, in a browser against the real binary. */
-import { rename } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
@@ -138,6 +138,30 @@ it("markup in names and documents is text", async () => {
   await page.getByText("<script>document.title='owned'</script> & <b>bold</b>").waitFor();
   expect(await page.title()).not.toBe("owned");
   expect(await page.locator("main img, main b").count()).toBe(0);
+});
+
+it("drop anywhere, a folder as one batch, and a reload in between", async () => {
+  const dropped = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["dropped on the page"], "dropped.txt"));
+    return transfer;
+  });
+  await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: dropped });
+  await page.getByText("Drop files or folders to bring them in").waitFor();
+  await page.getByRole("main").dispatchEvent("drop", { dataTransfer: dropped });
+  await tray().getByText("1 file in").waitFor();
+  await page.reload();
+  await tray().getByText("1 file in").waitFor();
+  await tray().getByRole("link", { name: "dropped.txt" }).waitFor();
+
+  await page.getByTestId("folder").setInputFiles(fixture("text"));
+  const files = (await readdir(fixture("text"))).length;
+  await tray().getByText(`${files + 1} files in`).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("b");
+  const batch = page.getByRole("main").getByRole("listitem").filter({ hasText: /^text, / });
+  await batch.getByText("Finished").waitFor();
+  await batch.getByText(`${files} of ${files}`).waitFor();
 });
 
 it("keyboard alone", async () => {
