@@ -24,7 +24,7 @@ export function useLive(): Live {
   return live;
 }
 
-/** Calls `listener` with events for as long as the caller is shown. */
+/** Calls `listener` with events for as long as the caller is shown, and with none when the connection is back. */
 export function useEvents(listener: Listener): void {
   const { listen } = useLive();
   const latest = useRef(listener);
@@ -74,7 +74,9 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       (now, again) => {
         setLink(now);
         // What happened meanwhile arrives as events; what never was an event (a worker that died) does not.
-        if (again) void client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "documents" });
+        if (!again) return;
+        void client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "documents" });
+        for (const listener of listeners.current) listener([]);
       },
     );
     feed.current = made;

@@ -55,6 +55,8 @@ export class LiveFeed {
       } catch (error) {
         if (this.stopped) return;
         const status = asRefusal(error).status;
+        // The place in the log is gone, or the log is another one: begin anew, and let the screens ask for everything.
+        if (status === 400 || status === 404 || status === 410) this.last = null;
         this.say(status === 401 || status === 403 ? "locked" : "lost");
       }
       if (this.stopped) return;

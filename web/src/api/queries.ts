@@ -110,5 +110,22 @@ export const useMe = () =>
 export const useKeyList = (enabled: boolean) =>
   useQuery({ queryKey: ["keys"], enabled, queryFn: ({ signal }) => get<{ keys: Key[] }>("/v1/keys", {}, signal) });
 
-export const useAuditLog = (enabled: boolean) =>
-  useQuery({ queryKey: ["audit-log"], enabled, queryFn: ({ signal }) => get<AuditLog>("/v1/audit-log", { limit: 200 }, signal) });
+/** The log is read from its beginning, because each entry vouches for the one before it. */
+const LOG_PAGE = 1000;
+const LOG_PAGES_AT_ONCE = 10;
+
+/** The last entries within some thousand behind `after`, whether all those read are intact, and whether there are more. */
+async function readLog(after: number, keep: number, signal: AbortSignal): Promise<AuditLog & { more: boolean }> {
+  const read: AuditLog & { more: boolean } = { entries: [], next: after, intact: true, more: true };
+  for (let page = 0; page < LOG_PAGES_AT_ONCE && read.more; page++) {
+    const answer = await get<AuditLog>("/v1/audit-log", { after: read.next, limit: LOG_PAGE }, signal);
+    read.entries = [...read.entries, ...answer.entries].slice(-keep);
+    read.intact &&= answer.intact;
+    read.next = answer.next;
+    read.more = answer.entries.length === LOG_PAGE;
+  }
+  return read;
+}
+
+export const useAuditLog = (after: number, enabled: boolean) =>
+  useQuery({ queryKey: ["audit-log", after], enabled, queryFn: ({ signal }) => readLog(after, 200, signal) });

@@ -166,7 +166,6 @@ export interface Ledger {
   open: number;
   unsealed: string[];
   containers: { id: string; name: string; expected: number; emitted: number; failed: number; ended?: boolean }[];
-  blobs: { referenced: number; missing: number; orphaned: number };
 }
 
 export interface SearchHit {
@@ -179,7 +178,7 @@ export interface SearchHit {
 }
 export interface SearchAnswer { query: string; mode: string; took_ms: number; hits: SearchHit[] }
 
-export interface ProblemSample { ingestion_id: string; document_id: string | null; name: string; message: string; at: Timestamp }
+export interface ProblemSample { ingestion_id: string; document_id: string | null; name: string; message: string; at: Timestamp | null }
 export interface ProblemGroup {
   cause: string;
   code: string;
@@ -237,8 +236,8 @@ export interface ProblemJson {
 }
 
 export type Role = "admin" | "write" | "read";
-export interface Me { tenant: string; tenant_id: string; name: string; role: Role; keys_required: boolean }
-export interface Key { key_id: string; name: string; role: Role; created_at: Timestamp; last_used_at?: Timestamp | null; revoked_at?: Timestamp | null; prefix?: string }
+export interface Me { tenant: string; tenant_id: string; name: string; role: Role; key_needed: boolean; version: string }
+export interface Key { key_id: string; name: string; role: Role; shown: string; created_at: Timestamp; revoked_at: Timestamp | null }
 export interface NewKey extends Key { key: string }
-export interface AuditEntry { id: number; at: Timestamp; actor: string; action: string; subject: string | null; detail: unknown }
+export interface AuditEntry { seq: number; at: Timestamp; actor: string; action: string; subject: string | null; detail: unknown }
 export interface AuditLog { entries: AuditEntry[]; next: number; intact: boolean }

@@ -19,7 +19,8 @@ export function Access() {
   const me = useMe();
   const admin = me.data?.role === "admin";
   const keys = useKeyList(admin);
-  const log = useAuditLog(admin);
+  const [after, setAfter] = useState(0);
+  const log = useAuditLog(after, admin);
   const [making, setMaking] = useState(false);
   return (
     <Page title="Access" note={me.data && `${shown(me.data.tenant)} · ${me.data.role}`}
@@ -28,7 +29,7 @@ export function Access() {
         : !me.data ? <Skeletons lines={6} />
         : (
           <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:p-6">
-            {!me.data.keys_required && (
+            {!me.data.key_needed && (
               <p className="rounded-lg border border-line bg-surface px-4 py-3 text-ink-2">
                 This server answers on this machine only and has no keys, so whoever uses this machine may do everything. The first key closes it: from then on every request needs one.
               </p>
@@ -44,12 +45,13 @@ export function Access() {
                 </Panel>
                 <Panel title="Audit log" aside={log.data && <Intact log={log.data} />}>
                   {log.error ? <Failure error={log.error} what="The audit log could not be had" /> : !log.data ? <Skeletons lines={4} /> : <Log log={log.data} />}
+                  {log.data?.more && <div className="border-t border-line p-2 text-center"><Button onClick={() => setAfter(log.data.next)}>Later entries</Button></div>}
                 </Panel>
               </>
             )}
           </div>
         )}
-      {making && <NewKeyDialog first={!me.data?.keys_required} onClose={() => setMaking(false)} />}
+      {making && <NewKeyDialog first={!me.data?.key_needed} onClose={() => setMaking(false)} />}
     </Page>
   );
 }
@@ -62,7 +64,7 @@ function KeyLine({ one }: { one: Key }) {
     <li className="flex items-center gap-3 px-4 py-2.5">
       <div className="min-w-0 flex-1">
         <div className="flex items-center gap-2"><span className="truncate font-medium">{shown(one.name)}</span><Badge tone={one.role === "admin" ? "amber" : "neutral"}>{one.role}</Badge></div>
-        <div className="text-sm text-ink-3">made <Time at={one.created_at} />{one.last_used_at ? <>, last used <Time at={one.last_used_at} /></> : ", never used"}</div>
+        <div className="text-sm text-ink-3"><span className="font-mono text-xs">{one.shown}…</span> made <Time at={one.created_at} /></div>
       </div>
       {one.revoked_at ? <span className="text-sm text-ink-3">revoked <Time at={one.revoked_at} /></span> : <Button kind="danger" onClick={() => setAsking(true)}>Revoke</Button>}
       {asking && (
@@ -87,7 +89,7 @@ function Log({ log }: { log: AuditLog }) {
         <thead className="text-xs text-ink-3"><tr><th className="px-4 py-2">When</th><th className="px-2 py-2">Who</th><th className="px-2 py-2">Did</th><th className="px-4 py-2">To what</th></tr></thead>
         <tbody className="divide-y divide-line">
           {[...log.entries].reverse().map((entry) => (
-            <tr key={entry.id}>
+            <tr key={entry.seq}>
               <td className="px-4 py-1.5 whitespace-nowrap text-ink-3"><Time at={entry.at} /></td>
               <td className="px-2 py-1.5 whitespace-nowrap">{shown(entry.actor)}</td>
               <td className="px-2 py-1.5 font-mono text-xs whitespace-nowrap">{shown(entry.action)}</td>

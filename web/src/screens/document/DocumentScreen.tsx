@@ -40,7 +40,7 @@ export function DocumentScreen({ id }: { id: string }) {
 function Body({ document }: { document: DocumentDetail }) {
   const [params, set] = useParams();
   const { retry, busy } = useRetry();
-  const open = document.state === "processing" || document.state === "stale" || document.state === "failed";
+  const open = document.state === "processing" || document.state === "stale" || document.state === "failed" || document.state === "needs_review";
   const why = useWhy(document.document_id, open).data;
   const page = Math.max(1, Number(params.get("page")) || 1);
   const zoom = Number(params.get("zoom")) || 100;

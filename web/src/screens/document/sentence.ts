@@ -25,7 +25,12 @@ export function sentence(document: DocumentDetail, why: Why | undefined, now: nu
     case "unclassified":
       return { tone: "amber", what: "Read, but without a title", detail: "The file can be opened, searched and downloaded.", action: "Retry classification" };
     case "needs_review":
-      return { tone: "blue", what: "A person should look at this", detail: "The result did not pass the checks; the problems below say why.", action: null };
+      return {
+        tone: "blue",
+        what: error ? `Needs a look: ${cause(error.kind).title.toLowerCase()}` : "Needs a look",
+        detail: error ? shown(error.message) : shown(document.problems[0]?.message ?? "The result did not pass the checks."),
+        action: "Retry",
+      };
     case "unsupported":
       return { tone: "neutral", what: "Stored, but nothing here reads this type", detail: "The file can be downloaded and opened with another program.", action: null };
     case "ready":

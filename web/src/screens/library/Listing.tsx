@@ -7,7 +7,7 @@ import { COLUMNS, Row } from "./Row";
 import type { Selection } from "./selection";
 
 const ROW = 40;
-const CARD = { width: 190, height: 198, gap: 12 };
+const CARD = { width: 160, height: 198, gap: 12 };
 
 interface Props {
   lines: DocumentLine[];

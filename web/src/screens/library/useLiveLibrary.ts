@@ -38,7 +38,7 @@ export function useLiveLibrary(filter: LibraryFilter) {
   useEvents((events) => {
     const added = events.filter((event) => event.type === "DOCUMENT_ADDED").length;
     if (added > 0 && view.current.first > 0) setArrived((n) => n + added);
-    if (events.some((event) => event.document_id !== null)) void renew();
+    if (events.length === 0 || events.some((event) => event.document_id !== null)) void renew();
   });
 
   const onView = useCallback((first: number, last: number) => { view.current = { first, last }; }, []);

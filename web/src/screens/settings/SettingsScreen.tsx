@@ -101,6 +101,7 @@ function Here() {
     <Panel title="This server">
       <dl className="flex flex-col gap-2 p-4 text-sm [&>div]:grid [&>div]:grid-cols-[9rem_minmax(0,1fr)] [&>div]:gap-3 [&_dt]:text-ink-3">
         {me && <div><dt>You are</dt><dd>{shown(me.name)}, {me.role} of {shown(me.tenant)}</dd></div>}
+        {me && <div><dt>Version</dt><dd>{me.version}</dd></div>}
         {status && <div><dt>Documents</dt><dd>{count(status.documents)}</dd></div>}
         {status && status.free_disk_bytes !== null && <div><dt>Disk free</dt><dd>{bytes(status.free_disk_bytes)}</dd></div>}
         {status && <div><dt>Last event</dt><dd>{count(status.last_event)}</dd></div>}
