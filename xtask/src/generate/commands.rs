@@ -1,10 +1,12 @@
-//! `docs/reference/cli.md`: every command's own help, as the binary prints it.
+//! What the binary prints: `docs/reference/cli.md`, every command's own help, and `docs/reference/openapi.json`.
 
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
 
 use crate::process::output;
+
+const CARGO: [&str; 6] = ["run", "--quiet", "--locked", "--package", "docmill", "--"];
 
 const OPENING: &str = "\
 # Commands
@@ -29,6 +31,11 @@ pub(super) fn page() -> Result<String> {
     Ok(page)
 }
 
+/// The OpenAPI document.
+pub(super) fn openapi() -> Result<String> {
+    output("cargo", &[&CARGO[..], &["openapi"]].concat())
+}
+
 /// Adds the help of the command at `path`, and then that of its subcommands.
 fn describe(page: &mut String, path: &[&str]) -> Result<()> {
     let help = help(path)?;
@@ -44,8 +51,7 @@ fn describe(page: &mut String, path: &[&str]) -> Result<()> {
 }
 
 fn help(path: &[&str]) -> Result<String> {
-    let cargo = ["run", "--quiet", "--locked", "--package", "docmill", "--"];
-    let printed = output("cargo", &[&cargo[..], path, &["--help"]].concat())?;
+    let printed = output("cargo", &[&CARGO[..], path, &["--help"]].concat())?;
     Ok(printed.lines().map(|line| line.trim_end().to_owned() + "\n").collect())
 }
 
