@@ -104,6 +104,17 @@ export const useLatest = (limit: number) =>
     queryFn: ({ signal }) => get<DocumentList>("/v1/documents", { limit }, signal),
   });
 
+/** Whether this server has a route; it says so itself. */
+export function useServerHas(path: string, enabled = true): boolean {
+  const described = useQuery({
+    queryKey: ["openapi"],
+    enabled,
+    staleTime: Infinity,
+    queryFn: ({ signal }) => get<{ paths: Record<string, unknown> }>("/openapi.json", {}, signal),
+  });
+  return described.data !== undefined && path in described.data.paths;
+}
+
 export const useMe = () =>
   useQuery({ queryKey: ["me"], queryFn: ({ signal }) => get<Me>("/v1/me", {}, signal), staleTime: 60_000 });
 

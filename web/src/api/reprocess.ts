@@ -1,9 +1,7 @@
 /** Reprocessing: the skeleton shows at the click, and the button comes back if the call fails (M-4). */
 import { type InfiniteData, type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { change } from "./http";
-import type { DocumentDetail, DocumentList, DocumentState } from "./types";
-
-export interface Reprocessed { status: "queued" | "skipped"; ingestion_id?: string; reason?: string }
+import type { DocumentDetail, DocumentList, DocumentState, Reprocessed } from "./types";
 
 /** Shows documents in another state everywhere at once. */
 function show(client: QueryClient, ids: ReadonlySet<string>, state: (id: string) => DocumentState | undefined): void {

@@ -1,7 +1,8 @@
 /** Pages and pictures as images. They are fetched like everything else, because an `<img>` cannot carry a key. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { asRefusal, get, getRaw } from "../api/http";
+import { asRefusal, getRaw } from "../api/http";
+import { useServerHas } from "../api/queries";
 
 /** Pictures that every browser draws and that hold no script. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"]);
@@ -10,24 +11,13 @@ const MAX_BYTES = 20_000_000;
 
 const PAGES = "/v1/documents/{id}/pages/{page}.png";
 
-/** Whether this server draws pages; it says so itself. */
-function useDraws(enabled: boolean): boolean {
-  const paths = useQuery({
-    queryKey: ["openapi"],
-    enabled,
-    staleTime: Infinity,
-    queryFn: ({ signal }) => get<{ paths: Record<string, unknown> }>("/openapi.json", {}, signal),
-  });
-  return paths.data !== undefined && PAGES in paths.data.paths;
-}
-
 interface Subject { document_id: string; media_type: string | null; bytes: number }
 
 /** The image of a page, null where the document has none, undefined until that is known. */
 export function usePageImage(subject: Subject, page: number, width: number, enabled = true) {
   const type = subject.media_type ?? "";
   const picture = PICTURES.has(type) && subject.bytes <= MAX_BYTES;
-  const drawn = useDraws(enabled && type === "application/pdf");
+  const drawn = useServerHas(PAGES, enabled && type === "application/pdf");
   const path = `/v1/documents/${encodeURIComponent(subject.document_id)}`;
   return useQuery({
     queryKey: ["page", subject.document_id, picture ? 0 : page, picture ? 0 : width],

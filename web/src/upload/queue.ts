@@ -143,8 +143,8 @@ export class UploadQueue {
 
 /** The words of an event about a failure. */
 function reason(event: ServerEvent): string {
-  const error = event.detail["error"];
-  const words = typeof error === "object" && error !== null && "message" in error ? error.message : event.detail["message"];
+  const detail = event.detail as { error?: { message?: unknown }; message?: unknown } | null;
+  const words = detail?.error?.message ?? detail?.message;
   return typeof words === "string" ? words : "could not be read; open it to see why";
 }
 

@@ -86,11 +86,7 @@ it("failure, why, retry", async () => {
 });
 
 it("cancel a batch", async () => {
-  await page.keyboard.press("g");
-  await page.keyboard.press("w");
-  const queue = page.getByRole("listitem").filter({ hasText: "intake-document" });
-  await queue.getByRole("button", { name: "Pause" }).click();
-  await queue.getByText("Paused").waitFor();
+  await server.cli("pause", "--kind", "intake-document");
   await upload([text("one.txt", "one"), text("two.txt", "two"), text("three.txt", "three")]);
   await tray().getByText("Reading 3 files").waitFor();
 

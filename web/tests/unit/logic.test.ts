@@ -13,7 +13,7 @@ import { STATE_ORDER, STATES } from "../../src/ui/states";
 const now = Date.parse("2026-11-17T12:00:00Z");
 const batch: Batch = {
   batch_id: "b", name: null, kind: "files", state: "sealed", paused: false, priority: 50, expected: 80, received: 80, children: 20,
-  open: 50, completed: 45, failed: 3, skipped: 2, cancelled: 0, duplicates: 1, dead: 0,
+  open: 50, completed: 45, failed: 3, skipped: 2, cancelled: 0, duplicates: 1, dead: 0, change_seq: 1,
   created_at: new Date(now - 100_000).toISOString(), finished_at: null,
 };
 

@@ -19,12 +19,7 @@ const NAMED_BY_CONTENT: &str = "assets/";
 /// Prefixes that never mean a screen: what is not there is not there.
 const NO_SCREEN: &[&str] = &["/v1/", "/api/", "/assets/"];
 
-/// Whether this binary has a dashboard.
-pub(super) fn is_built_in() -> bool {
-    !FILES.is_empty()
-}
-
-/// The page.
+/// The page; none in a binary without the dashboard.
 pub(super) fn page() -> Option<Response> {
     file(PAGE)
 }
@@ -43,7 +38,8 @@ pub(super) fn find(uri: &Uri) -> Option<Response> {
 fn file(name: &str) -> Option<Response> {
     let (_, content) = FILES.iter().find(|(known, _)| *known == name)?;
     let bytes = Bytes::from_static(content);
-    let kept = if name.starts_with(NAMED_BY_CONTENT) { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let kept =
+        if name.starts_with(NAMED_BY_CONTENT) { "public, max-age=31536000, immutable" } else { "no-cache" };
     let mut response = (StatusCode::OK, bytes.clone()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type(name)));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
@@ -77,12 +73,13 @@ mod tests {
 
     #[test]
     fn screens_are_the_page_and_files_are_kept() {
-        if !is_built_in() {
+        if FILES.is_empty() {
             // Without `web/dist` there is nothing to look at: the browser tests, which make it, hold the rest.
             assert!(page().is_none() && find(&"/library".parse().unwrap()).is_none());
             return;
         }
-        let kept = |response: Response| response.headers()[header::CACHE_CONTROL].to_str().unwrap().to_owned();
+        let kept =
+            |response: Response| response.headers()[header::CACHE_CONTROL].to_str().unwrap().to_owned();
         for path in ["/", "/library", "/documents/0198b1e0-0000-7000-8000-000000000000", "/settings/"] {
             let found = find(&path.parse().unwrap()).unwrap();
             assert_eq!(found.headers()[header::CONTENT_TYPE], "text/html; charset=utf-8", "{path}");

@@ -1,11 +1,13 @@
 //! What `docmill serve` puts on its address: the interface under `/v1`, the page, and the pages for machines.
 
 mod connections;
+mod dashboard;
 mod page;
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
+use axum::handler::Handler as _;
+use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, middleware};
 use docmill_core::access::Role;
@@ -94,14 +96,20 @@ impl Web {
             .merge(pages)
             .merge(metrics)
             .merge(api::routes(&self))
-            .fallback(nothing_here)
+            .fallback(otherwise.layer(middleware::from_fn_with_state(self.clone(), access::own_machine)))
             .method_not_allowed_fallback(wrong_method)
             .layer(middleware::from_fn_with_state(ids, envelope::envelope))
             .with_state(self)
     }
 }
 
-async fn nothing_here(uri: axum::http::Uri) -> Response {
+/// Files and screens of the dashboard; everything else is not there.
+async fn otherwise(method: Method, uri: Uri) -> Response {
+    let found = if method == Method::GET || method == Method::HEAD { dashboard::find(&uri) } else { None };
+    found.unwrap_or_else(|| nothing_here(&uri))
+}
+
+fn nothing_here(uri: &Uri) -> Response {
     let path = docmill_core::text::shown(uri.path());
     Problem::from(
         Error::not_found(format!("there is nothing at `{path}`")).with_hint("/docs shows what there is"),
@@ -109,7 +117,7 @@ async fn nothing_here(uri: axum::http::Uri) -> Response {
     .into_response()
 }
 
-async fn wrong_method(method: axum::http::Method, uri: axum::http::Uri) -> Response {
+async fn wrong_method(method: Method, uri: Uri) -> Response {
     let path = docmill_core::text::shown(uri.path());
     let error = Error::invalid_request(format!("`{path}` cannot be asked with {method}"));
     Problem::of_http(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", error).into_response()

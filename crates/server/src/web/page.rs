@@ -1,11 +1,12 @@
-//! The status page. Everything it needs is here; nothing comes from another host.
+//! The first page: the dashboard, or, in a binary that was built without it, a plain status page. Everything they need
+//! is here; nothing comes from another host.
 
 use axum::Router;
 use axum::http::header;
-use axum::response::{Html, IntoResponse};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
-use super::Web;
+use super::{Web, dashboard};
 
 const PAGE: &str = include_str!("../../assets/status.html");
 const STYLE: &str = include_str!("../../assets/status.css");
@@ -15,8 +16,8 @@ pub(super) fn routes() -> Router<Web> {
     Router::new().route("/", get(page)).route("/status.css", get(style)).route("/status.js", get(script))
 }
 
-async fn page() -> Html<&'static str> {
-    Html(PAGE)
+async fn page() -> Response {
+    dashboard::page().unwrap_or_else(|| Html(PAGE).into_response())
 }
 
 async fn style() -> impl IntoResponse {

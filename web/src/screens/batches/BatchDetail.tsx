@@ -1,4 +1,4 @@
-/** One import: progress by outcome and stage, the ledger, its containers. */
+/** One import: progress by outcome, the ledger, its containers. */
 import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
@@ -8,7 +8,6 @@ import { Bar } from "../../ui/Bar";
 import { count, duration, exact, percent, rate, shown } from "../../ui/format";
 import { Failure } from "../../ui/Notice";
 import { Page, Panel, Skeletons } from "../../ui/Page";
-import { stageName, WORKING } from "../../ui/states";
 import { Time, useNow } from "../../ui/Time";
 import { BatchActions } from "./BatchActions";
 import { BatchState } from "./Batches";
@@ -34,7 +33,7 @@ export function BatchDetail({ id }: { id: string }) {
     }>
       <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:p-6">
         <Figures batch={batch.data} />
-        <Stages batch={batch.data} />
+        <Outcomes batch={batch.data} />
         <Account id={id} />
       </div>
     </Page>
@@ -63,12 +62,11 @@ const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
   </div>
 );
 
-/** One bar for each outcome, and one for each stage where something is. */
-function Stages({ batch }: { batch: Batch }) {
+/** One bar for each outcome, and one for what is open. */
+function Outcomes({ batch }: { batch: Batch }) {
   const { all } = progress(batch);
-  const open = WORKING.map((stage) => ({ name: stageName(stage), value: batch.stages?.[stage] ?? 0, className: "bg-ink-3" })).filter((row) => row.value > 0);
   const rows = [
-    ...(open.length > 0 || batch.open === 0 ? open : [{ name: batch.paused ? "Held" : "Open", value: batch.open, className: "bg-ink-3" }]),
+    { name: batch.paused ? "Held" : "Open", value: batch.open, className: "bg-ink-3" },
     { name: "Done", value: batch.completed, className: "bg-accent" },
     { name: "Failed", value: batch.failed, className: "bg-red" },
     { name: "Skipped", value: batch.skipped, className: "bg-line-strong" },

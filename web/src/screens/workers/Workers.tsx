@@ -1,7 +1,7 @@
 /** Who works, and what waits. */
 import { Activity, Pause, Play } from "lucide-react";
 import { usePauseKind } from "../../api/actions";
-import { useStatus, useWorkers } from "../../api/queries";
+import { useServerHas, useStatus, useWorkers } from "../../api/queries";
 import type { Status, Worker } from "../../api/types";
 import { Bar } from "../../ui/Bar";
 import { Button } from "../../ui/Button";
@@ -84,6 +84,7 @@ function Line({ worker }: { worker: Worker }) {
 
 function Kinds({ paused }: { paused: string[] }) {
   const pause = usePauseKind();
+  const steers = useServerHas("/v1/kinds/{kind}/pause");
   const say = useSay();
   return (
     <Panel title="Queues" aside="by kind of task">
@@ -96,13 +97,14 @@ function Kinds({ paused }: { paused: string[] }) {
                 <span className="font-medium">{KINDS.find(([name]) => name === kind)?.[1] ?? kind}</span> <span className="ml-1 font-mono text-xs text-ink-3">{kind}</span>
               </div>
               {held && <Badge tone="amber" icon={<Pause size={11} aria-hidden />}>Paused</Badge>}
-              <Button kind="quiet" icon={held ? <Play size={14} aria-hidden /> : <Pause size={14} aria-hidden />} onClick={() => pause.mutate({ kind, paused: !held }, { onError: (error) => say.failed("Not changed", error) })}>
+              {steers && <Button kind="quiet" icon={held ? <Play size={14} aria-hidden /> : <Pause size={14} aria-hidden />} onClick={() => pause.mutate({ kind, paused: !held }, { onError: (error) => say.failed("Not changed", error) })}>
                 {held ? "Go on" : "Pause"}
-              </Button>
+              </Button>}
             </li>
           );
         })}
       </ul>
+      {!steers && <p className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2.5 text-sm text-ink-3">Paused and resumed from a terminal: <Command text="docmill pause --kind extract-text" /></p>}
     </Panel>
   );
 }
