@@ -104,15 +104,15 @@ export const useLatest = (limit: number) =>
     queryFn: ({ signal }) => get<DocumentList>("/v1/documents", { limit }, signal),
   });
 
-/** Whether this server has a route; it says so itself. */
-export function useServerHas(path: string, enabled = true): boolean {
+/** Whether this server has a route like that; it says so itself. */
+export function useServerHas(path: RegExp, enabled = true): boolean {
   const described = useQuery({
     queryKey: ["openapi"],
     enabled,
     staleTime: Infinity,
     queryFn: ({ signal }) => get<{ paths: Record<string, unknown> }>("/openapi.json", {}, signal),
   });
-  return described.data !== undefined && path in described.data.paths;
+  return Object.keys(described.data?.paths ?? {}).some((known) => path.test(known));
 }
 
 export const useMe = () =>

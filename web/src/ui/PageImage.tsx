@@ -9,7 +9,7 @@ const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", 
 /** A larger picture is not fetched whole to be looked at. */
 const MAX_BYTES = 20_000_000;
 
-const PAGES = "/v1/documents/{id}/pages/{page}.png";
+const PAGES = /^\/v1\/documents\/\{\w+\}\/pages\/\{\w+\}(\.png)?$/;
 
 interface Subject { document_id: string; media_type: string | null; bytes: number }
 

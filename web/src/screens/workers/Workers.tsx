@@ -84,7 +84,7 @@ function Line({ worker }: { worker: Worker }) {
 
 function Kinds({ paused }: { paused: string[] }) {
   const pause = usePauseKind();
-  const steers = useServerHas("/v1/kinds/{kind}/pause");
+  const steers = useServerHas(/^\/v1\/kinds\/\{\w+\}\/pause$/);
   const say = useSay();
   return (
     <Panel title="Queues" aside="by kind of task">
