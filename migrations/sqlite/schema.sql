@@ -1,3 +1,14 @@
+CREATE TABLE api_key (
+  key_id     BLOB    NOT NULL PRIMARY KEY,
+  tenant_id  BLOB    NOT NULL REFERENCES tenant,
+  name       TEXT    NOT NULL,
+  role       TEXT    NOT NULL CHECK (role = 'read' OR role = 'write' OR role = 'admin'),
+  hash       BLOB    NOT NULL UNIQUE, -- SHA-256 of the key
+  shown      TEXT    NOT NULL, -- its first characters
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE artifact (
   ingestion_id BLOB    NOT NULL REFERENCES ingestion,
   name         TEXT    NOT NULL,
@@ -6,6 +17,21 @@ CREATE TABLE artifact (
   bytes        INTEGER NOT NULL,
   media_type   TEXT    NOT NULL,
   PRIMARY KEY (ingestion_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audit_log (
+  tenant_id  BLOB    NOT NULL REFERENCES tenant,
+  seq        INTEGER NOT NULL,
+  at         INTEGER NOT NULL,
+  actor      TEXT    NOT NULL,
+  key_id     BLOB,
+  request_id TEXT,
+  action     TEXT    NOT NULL,
+  subject    TEXT,
+  detail     TEXT    NOT NULL, -- JSON
+  previous   BLOB    NOT NULL,
+  hash       BLOB    NOT NULL,
+  PRIMARY KEY (tenant_id, seq)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE batch (
@@ -54,7 +80,7 @@ CREATE TABLE document (
   current_generation   INTEGER NOT NULL DEFAULT 0, -- of the newest one that has ended
   current_ingestion_id BLOB,
   change_seq           INTEGER, -- place in the change log that followers read; null until something changed
-  created_at           INTEGER NOT NULL,
+  created_at           INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0,
   UNIQUE (tenant_id, content_hash)
 ) STRICT, WITHOUT ROWID;
 
@@ -65,6 +91,15 @@ CREATE TABLE event (
   at        INTEGER NOT NULL,
   body      TEXT    NOT NULL, -- JSON array
   PRIMARY KEY (tenant_id, last_seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency (
+  tenant_id   BLOB    NOT NULL REFERENCES tenant,
+  key         TEXT    NOT NULL,
+  fingerprint BLOB    NOT NULL, -- of the request
+  answer      TEXT    NOT NULL, -- JSON
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ingestion (
@@ -218,6 +253,8 @@ CREATE INDEX ingestion_document ON ingestion (document_id);
 CREATE INDEX ingestion_loose ON ingestion (tenant_id, status) WHERE batch_id IS NULL;
 
 CREATE INDEX ingestion_parent ON ingestion (parent_id, position) WHERE parent_id IS NOT NULL;
+
+CREATE INDEX ingestion_problem ON ingestion (tenant_id, ingestion_id) WHERE problems IS NOT NULL;
 
 CREATE UNIQUE INDEX ingestion_receipt ON ingestion (batch_id, receipt_key) WHERE batch_id IS NOT NULL;
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
 
 /// Folders that no person wrote.
-const SKIPPED: &[&str] = &["target", "node_modules", "__pycache__"];
+const SKIPPED: &[&str] = &["target", "node_modules", "dist", "__pycache__"];
 /// A file larger than this is data, not text.
 const MAX_BYTES: u64 = 4 << 20;
 

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::artifact::Page;
 use crate::clock::Timestamp;
 use crate::document::DocumentState;
-use crate::error::ErrorNote;
+use crate::error::{ErrorKind, ErrorNote};
 use crate::id::{BatchId, ContentHash, DocumentId, IngestionId, TaskId, WorkerId};
 use crate::ingestion::{IngestionStatus, Stage};
 use crate::ledger::Container;
@@ -81,7 +82,7 @@ pub struct ReadChild {
 }
 
 /// A document in `list`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DocumentLine {
     /// Which.
     pub document_id: DocumentId,
@@ -95,12 +96,20 @@ pub struct DocumentLine {
     pub bytes: u64,
     /// Its derived state.
     pub state: DocumentState,
+    /// Pages.
+    pub page_count: Option<u32>,
+    /// Main language.
+    pub language: Option<String>,
+    /// The verdict on its newest ingestion that has ended.
+    pub result: Option<ResultCode>,
+    /// What ended that one, where something did.
+    pub error: Option<ErrorNote>,
     /// When it first came in.
     pub created_at: Timestamp,
 }
 
 /// `list`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ListAnswer {
     /// Newest first.
     pub documents: Vec<DocumentLine>,
@@ -108,8 +117,137 @@ pub struct ListAnswer {
     pub next_cursor: Option<String>,
 }
 
+/// Everything about one ingestion, also about one that never got a document.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct IngestionAnswer {
+    /// Which.
+    pub ingestion_id: IngestionId,
+    /// Its document; null where the bytes could not be had, or were removed.
+    pub document_id: Option<DocumentId>,
+    /// Of which import.
+    pub batch_id: Option<BatchId>,
+    /// The configured source it came from, if it did.
+    pub source_id: Option<String>,
+    /// Who brought it, otherwise.
+    pub uploader: Option<String>,
+    /// Free.
+    pub source_metadata: Value,
+    /// Where it lay.
+    pub origin: String,
+    /// The file name.
+    pub name: String,
+    /// One vocabulary everywhere: `queued`, `transcribing`, `completed`, `failed`, …
+    pub status: Stage,
+    /// No progress for ten minutes.
+    pub stale: bool,
+    /// The verdict.
+    pub result: Option<ResultCode>,
+    /// The content was there before.
+    pub duplicate: bool,
+    /// Failures that counted.
+    pub attempt: u32,
+    /// What it is.
+    pub media_type: Option<String>,
+    /// Pages.
+    pub page_count: Option<u32>,
+    /// Words.
+    pub word_count: Option<u64>,
+    /// Main language.
+    pub language: Option<String>,
+    /// Mean quality.
+    pub quality: Option<f32>,
+    /// When it came in.
+    pub created_at: Timestamp,
+    /// When work began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Why it was left out.
+    pub skip_reason: Option<String>,
+    /// What ended it.
+    pub error: Option<ErrorNote>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+impl IngestionAnswer {
+    /// Whether no work remains.
+    pub fn ended(&self) -> bool {
+        matches!(self.status, Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled)
+    }
+}
+
+/// The text of a document.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TextAnswer {
+    /// Of all pages, separated by form feeds.
+    pub text: String,
+}
+
+/// The pages of a document.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PagesAnswer {
+    /// What the file says of itself.
+    pub metadata: BTreeMap<String, String>,
+    /// In order.
+    pub pages: Vec<Page>,
+}
+
+/// Batches, newest first.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BatchesAnswer {
+    /// Newest first.
+    pub batches: Vec<crate::batch::BatchTotals>,
+    /// Give it back to get the next page.
+    pub next_cursor: Option<String>,
+}
+
+/// Items that have the same problem.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ProblemGroup {
+    /// The kind of error.
+    pub cause: ErrorKind,
+    /// The code it leaves behind.
+    pub code: ResultCode,
+    /// Items that have it.
+    pub count: u64,
+    /// Those among them that failed because of it; the others are there, with something missing.
+    pub failed: u64,
+    /// The latest of them.
+    pub samples: Vec<ProblemSample>,
+}
+
+/// One item that has a problem.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ProblemSample {
+    /// Which ingestion.
+    pub ingestion_id: IngestionId,
+    /// Its document; null where the bytes could not be had.
+    pub document_id: Option<DocumentId>,
+    /// The file name.
+    pub name: String,
+    /// In words.
+    pub message: String,
+    /// When it ended.
+    pub at: Option<Timestamp>,
+}
+
+/// Problems by cause, the most frequent first.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ProblemsAnswer {
+    /// The groups.
+    pub problems: Vec<ProblemGroup>,
+}
+
+/// Who works.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WorkersAnswer {
+    /// Everyone on the list.
+    pub workers: Vec<WorkerLine>,
+}
+
 /// `show`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ShowAnswer {
     /// Which.
     pub document_id: DocumentId,
@@ -170,7 +308,7 @@ pub struct ShowAnswer {
 }
 
 /// A receipt.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct IngestionLine {
     /// Which.
     pub ingestion_id: IngestionId,
@@ -209,7 +347,7 @@ pub struct IngestionLine {
 }
 
 /// A produced blob.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactLine {
     /// `transcription`, …
     pub name: String,
@@ -224,7 +362,7 @@ pub struct ArtifactLine {
 }
 
 /// A relative.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FamilyLine {
     /// Which ingestion.
     pub ingestion_id: IngestionId,
@@ -241,7 +379,7 @@ pub struct FamilyLine {
 }
 
 /// One thing that happened to a document.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineLine {
     /// When.
     pub at: Timestamp,
@@ -260,7 +398,7 @@ pub struct TimelineLine {
 }
 
 /// `search`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SearchAnswer {
     /// As given.
     pub query: String,
@@ -273,7 +411,7 @@ pub struct SearchAnswer {
 }
 
 /// A hit.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SearchHit {
     /// Which document.
     pub document_id: DocumentId,
@@ -290,7 +428,7 @@ pub struct SearchHit {
 }
 
 /// `status`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StatusAnswer {
     /// How many there are.
     pub documents: u64,
@@ -315,7 +453,7 @@ pub struct StatusAnswer {
 }
 
 /// How far the index is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct IndexState {
     /// Searchable up to here.
     pub watermark: i64,
@@ -324,7 +462,7 @@ pub struct IndexState {
 }
 
 /// Ingestions by status.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct IngestionCounts {
     /// Work remains.
     pub in_progress: u64,
@@ -352,7 +490,7 @@ impl IngestionCounts {
 }
 
 /// Tasks by state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskCounts {
     /// May be claimed, now or later.
     pub queued: u64,
@@ -365,7 +503,7 @@ pub struct TaskCounts {
 }
 
 /// A worker.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerLine {
     /// Which start of which process.
     pub worker_id: WorkerId,
@@ -388,7 +526,7 @@ pub struct WorkerLine {
 }
 
 /// `why`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WhyAnswer {
     /// As asked.
     pub id: String,
@@ -411,7 +549,7 @@ pub struct WhyAnswer {
 }
 
 /// A lease.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LeaseLine {
     /// Who.
     pub owner: WorkerId,
@@ -420,7 +558,7 @@ pub struct LeaseLine {
 }
 
 /// `audit`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AuditAnswer {
     /// Both sides agree, and no row points to a missing blob.
     pub balanced: bool,
@@ -446,8 +584,33 @@ pub struct AuditAnswer {
     pub blobs: BlobAudit,
 }
 
+/// The ledger of a tenant or of one batch, without the look at every blob that `audit` adds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerAnswer {
+    /// Both sides agree.
+    pub balanced: bool,
+    /// Counted by walkers and manifests.
+    pub expected: u64,
+    /// Ended well.
+    pub completed: u64,
+    /// Ended badly.
+    pub failed: u64,
+    /// Left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Outside the sum.
+    pub duplicates: u64,
+    /// Cancelled.
+    pub cancelled: u64,
+    /// Work remains.
+    pub open: u64,
+    /// Batches whose walker has not finished counting.
+    pub unsealed: Vec<String>,
+    /// Each with its own ledger.
+    pub containers: Vec<Container>,
+}
+
 /// Rows against files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BlobAudit {
     /// Rows name so many.
     pub referenced: u64,
@@ -458,7 +621,7 @@ pub struct BlobAudit {
 }
 
 /// `retry`, `reprocess`, `cancel`, `pause`, `resume`, `dead replay`, `dead drop`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CountAnswer {
     /// How many were changed (with `--dry-run`: would be).
     pub count: u64,
@@ -476,7 +639,7 @@ pub struct CountAnswer {
 }
 
 /// A dead letter.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLine {
     /// Its number.
     pub task_id: TaskId,
@@ -497,14 +660,14 @@ pub struct DeadLine {
 }
 
 /// `dead list`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DeadAnswer {
     /// Newest first.
     pub dead: Vec<DeadLine>,
 }
 
 /// `doctor`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorAnswer {
     /// Nothing that matters is wrong.
     pub ok: bool,
@@ -513,7 +676,7 @@ pub struct DoctorAnswer {
 }
 
 /// One check.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorCheck {
     /// What was looked at.
     pub name: String,
@@ -526,7 +689,7 @@ pub struct DoctorCheck {
 }
 
 /// `GET /v1/events` and `docmill events`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EventsAnswer {
     /// In order.
     pub events: Vec<crate::event::Event>,

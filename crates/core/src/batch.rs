@@ -1,12 +1,13 @@
 //! One bulk import with its own totals.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::id::{BatchId, TenantId};
 
 /// Where a batch stands.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchState {
     /// Still being counted.
@@ -85,7 +86,7 @@ impl Walk {
 }
 
 /// The totals of a batch. `received + children = open + completed + failed + skipped + cancelled`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BatchTotals {
     /// Which.
     pub batch_id: BatchId,
@@ -137,6 +138,8 @@ pub enum BatchChange {
     Resume,
     /// Drop what is queued, stop what runs.
     Cancel,
+    /// Give what is not done yet another priority.
+    Priority(u8),
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::Role;
 use crate::batch::{BatchChange, NewBatch, Walk};
+use crate::error::ErrorKind;
 use crate::event::EventFilter;
-use crate::id::{BatchId, TaskId};
+use crate::id::{BatchId, IngestionId, KeyId, TaskId};
 use crate::ingestion::Stage;
 
 /// One request. The answers are the types of `answer` (and `batch`) with the matching name.
@@ -40,6 +42,12 @@ pub enum Call {
     List {
         /// Only this state.
         state: Option<String>,
+        /// Only of this media type; `image/*` is every image.
+        #[serde(default)]
+        media_type: Option<String>,
+        /// Only what this query finds; the best thousand.
+        #[serde(default)]
+        text: Option<String>,
         /// At most so many.
         limit: usize,
         /// From the page before.
@@ -55,6 +63,37 @@ pub enum Call {
         /// Of a document or an ingestion.
         id: String,
     },
+    /// -> `PagesAnswer`
+    Pages {
+        /// Of a document or an ingestion.
+        id: String,
+    },
+    /// -> `IngestionAnswer`
+    Ingestion {
+        /// Which.
+        id: IngestionId,
+    },
+    /// -> `CountAnswer`
+    Remove {
+        /// Of a document or an ingestion of it.
+        id: String,
+    },
+    /// -> `BatchesAnswer`
+    Batches {
+        /// At most so many.
+        limit: usize,
+        /// From the page before.
+        cursor: Option<String>,
+    },
+    /// -> `ProblemsAnswer`
+    Problems,
+    /// -> `CountAnswer`: everything with this problem is tried again.
+    RetryProblem {
+        /// Which.
+        cause: ErrorKind,
+    },
+    /// -> `WorkersAnswer`
+    Workers,
     /// -> `SearchAnswer`
     Search {
         /// As typed.
@@ -75,6 +114,11 @@ pub enum Call {
     },
     /// -> `AuditAnswer`
     Audit {
+        /// Id or name.
+        batch: Option<String>,
+    },
+    /// -> `LedgerAnswer`
+    Ledger {
         /// Id or name.
         batch: Option<String>,
     },
@@ -133,8 +177,99 @@ pub enum Call {
         /// A directory that does not exist yet, or is empty.
         to: String,
     },
+    /// -> `KeyAnswer`, the only one that has the key
+    KeyCreate {
+        /// What it is for.
+        name: String,
+        /// What it allows.
+        role: Role,
+    },
+    /// -> `KeysAnswer`
+    Keys,
+    /// -> `CountAnswer`
+    KeyRevoke {
+        /// Which.
+        id: KeyId,
+    },
+    /// -> `TenantsAnswer`
+    Tenants,
+    /// -> `TenantsAnswer` with the one, which is made if there is none
+    TenantCreate {
+        /// Its name.
+        name: String,
+    },
+    /// -> `AuditLogAnswer`
+    AuditLog {
+        /// Only later entries.
+        after: i64,
+        /// At most so many.
+        limit: usize,
+    },
     /// -> `DoctorAnswer`
     Doctor,
     /// -> `CountAnswer`: how many blobs and events were removed
     Prune,
+}
+
+impl Call {
+    /// What the audit log says of this call: the action, and what it is done to. Nothing for a call that changes nothing,
+    /// and for those whose entry is written with the change itself.
+    pub fn audited(&self) -> Option<(&'static str, Option<String>)> {
+        let all = |ids: &Option<Vec<TaskId>>| {
+            ids.as_ref().map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+        };
+        Some(match self {
+            Self::OpenBatch { batch } => {
+                ("batch.open", Some(batch.name.clone().unwrap_or_else(|| batch.batch_id.to_string())))
+            }
+            Self::SealBatch { batch_id, .. } => ("batch.seal", Some(batch_id.to_string())),
+            Self::ChangeBatch { batch, change } => {
+                let action = match change {
+                    BatchChange::Pause => "batch.pause",
+                    BatchChange::Resume => "batch.resume",
+                    BatchChange::Cancel => "batch.cancel",
+                    BatchChange::Priority(_) => "batch.priority",
+                };
+                (action, Some(batch.clone()))
+            }
+            Self::Remove { id } => ("document.remove", Some(id.clone())),
+            Self::Retry { id } => ("document.retry", id.clone()),
+            Self::Reprocess { dry_run: true, .. } => return None,
+            Self::Reprocess { ids, filter, .. } => {
+                ("document.reprocess", if ids.is_empty() { filter.clone() } else { Some(ids.join(",")) })
+            }
+            Self::RetryProblem { cause } => ("problem.retry", Some(cause.name().to_owned())),
+            Self::PauseKind { kind, paused } => {
+                (if *paused { "kind.pause" } else { "kind.resume" }, Some(kind.clone()))
+            }
+            Self::DeadReplay { ids } => ("dead.replay", all(ids)),
+            Self::DeadDrop { ids } => ("dead.drop", all(ids)),
+            Self::TenantCreate { name } => ("tenant.create", Some(name.clone())),
+            Self::Prune => ("prune", None),
+            Self::KeyCreate { .. }
+            | Self::KeyRevoke { .. }
+            | Self::Batch { .. }
+            | Self::WaitBatch { .. }
+            | Self::List { .. }
+            | Self::Show { .. }
+            | Self::Text { .. }
+            | Self::Pages { .. }
+            | Self::Ingestion { .. }
+            | Self::Batches { .. }
+            | Self::Problems
+            | Self::Workers
+            | Self::Search { .. }
+            | Self::Status
+            | Self::Why { .. }
+            | Self::Audit { .. }
+            | Self::Ledger { .. }
+            | Self::DeadList { .. }
+            | Self::Events { .. }
+            | Self::Backup { .. }
+            | Self::Keys
+            | Self::Tenants
+            | Self::AuditLog { .. }
+            | Self::Doctor => return None,
+        })
+    }
 }

@@ -52,6 +52,20 @@ impl Serialize for Timestamp {
     }
 }
 
+impl schemars::JsonSchema for Timestamp {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = String::deserialize(d)?;
@@ -75,10 +89,13 @@ pub trait IdGen: Send + Sync {
     fn next(&self) -> Uuid;
 }
 
-/// Where chance comes from (only the jitter of retries needs any).
+/// Where chance comes from, for the jitter of retries and for keys.
 pub trait Entropy: Send + Sync {
     /// A number in `0.0..1.0`.
     fn fraction(&self) -> f64;
+
+    /// Bytes that nobody can guess, for a key.
+    fn secret(&self) -> [u8; 24];
 }
 
 /// The machine's clock.
@@ -133,6 +150,18 @@ impl Entropy for SystemEntropy {
     fn fraction(&self) -> f64 {
         let bits = Uuid::now_v7().as_u128() & 0xffff_ffff;
         bits as f64 / 4_294_967_296.0
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    fn secret(&self) -> [u8; 24] {
+        // Random but for six bits of two bytes, which are left out; they come from the operating system.
+        let mut out = [0; 24];
+        for half in out.chunks_exact_mut(12) {
+            let random = Uuid::new_v4().into_bytes();
+            half[..6].copy_from_slice(&random[..6]);
+            half[6..].copy_from_slice(&random[10..]);
+        }
+        out
     }
 }
 
@@ -210,5 +239,9 @@ impl Entropy for ScriptedEntropy {
             }
             None => 0.5,
         }
+    }
+
+    fn secret(&self) -> [u8; 24] {
+        [(self.fraction() * 256.0) as u8; 24]
     }
 }

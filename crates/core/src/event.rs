@@ -1,5 +1,6 @@
 //! What subscribers hear. Numbered without gaps for each tenant, so that a follower knows what it missed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use crate::id::{BatchId, DocumentId, IngestionId, TenantId};
 use crate::task::TaskKind;
 
 /// What happened.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are the vocabulary of N-22 and say what they mean")]
 pub enum EventType {
@@ -71,7 +72,7 @@ impl EventType {
 }
 
 /// How it went.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum EventStatus {
     /// Well.
@@ -122,7 +123,7 @@ impl EventBody {
 }
 
 /// An event as subscribers see it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// Counts up by one within a tenant.
     pub id: i64,

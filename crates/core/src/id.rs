@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -43,6 +44,20 @@ macro_rules! uuid_id {
             }
         }
 
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "format": "uuid" })
+            }
+        }
+
         impl FromStr for $name {
             type Err = Error;
             fn from_str(text: &str) -> Result<Self> {
@@ -77,6 +92,10 @@ uuid_id!(
 uuid_id!(
     /// One start of one worker process.
     WorkerId, "worker"
+);
+uuid_id!(
+    /// A key to the HTTP interface.
+    KeyId, "key"
 );
 
 impl IngestionId {
@@ -123,8 +142,9 @@ fn time_of(id: Uuid) -> Timestamp {
 }
 
 /// A task's number; users see it only in dead letters and timelines.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct TaskId(pub i64);
 
 impl fmt::Display for TaskId {
@@ -176,6 +196,20 @@ impl fmt::Debug for ContentHash {
 impl Serialize for ContentHash {
     fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         s.serialize_str(&hex(&self.0))
+    }
+}
+
+impl JsonSchema for ContentHash {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ContentHash".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" })
     }
 }
 

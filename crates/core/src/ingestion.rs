@@ -1,5 +1,6 @@
 //! One receipt of a document: where it came from and what became of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ErrorNote;
@@ -7,7 +8,7 @@ use crate::id::{BlobKey, SourceId};
 use crate::problem::{Problem, ResultCode};
 
 /// How an ingestion stands.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IngestionStatus {
     /// Work remains.
@@ -45,7 +46,7 @@ impl IngestionStatus {
 }
 
 /// Where an ingestion is on its way: one vocabulary for `status`, `why` and `--from`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Received, nothing done yet.

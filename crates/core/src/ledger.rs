@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::IngestionId;
@@ -31,7 +32,7 @@ pub struct Ledger {
 }
 
 /// The ledger of one container.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Container {
     /// The container's ingestion.
     pub id: IngestionId,

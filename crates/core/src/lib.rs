@@ -7,6 +7,7 @@
 //! Where to go next: `state` (how a task may change), `disposition` (what follows an error), `ports`
 //! (what a back end must do), `wire` (how the sandboxed children speak).
 
+pub mod access;
 pub mod answer;
 pub mod artifact;
 pub mod batch;

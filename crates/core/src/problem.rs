@@ -1,12 +1,13 @@
 //! What a reader could not do, as codes that scripts can count. A problem never hides: it is stored with
 //! the ingestion, shown by `show` and `read`, and grouped in the dashboard.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, ErrorNote};
 
 /// The verdict on one ingestion.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResultCode {
     /// Read as far as docmill can.
@@ -102,7 +103,7 @@ impl ResultCode {
 }
 
 /// One thing that went wrong while reading, with the words a person needs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// For counting.
     pub code: ResultCode,

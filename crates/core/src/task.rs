@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
@@ -11,8 +12,9 @@ use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, T
 use crate::ingestion::Stage;
 
 /// What kind of work: a text owned by the file that does it (see `docs/reference/kinds.md`).
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct TaskKind(Cow<'static, str>);
 
 impl TaskKind {

@@ -21,4 +21,5 @@ mod transcripts;
 pub use deps::Deps;
 pub use engine::{EngineHandle, EngineOptions};
 pub use service::Service;
+pub use stages::receive::together::{Common, Together};
 pub use stages::receive::{Offer, Offered};

@@ -1,37 +1,49 @@
-//! What holds for every answer. The server has no keys yet, so it must make sure that the browser's user
-//! meant it: a foreign page that points its own name at this address (DNS rebinding) sends its own name as
-//! host, and is refused.
+//! What a browser must not be led into. Where no key is needed, the server must make sure that the browser's user meant
+//! it: a foreign page that points its own name at this address (DNS rebinding) sends its own name as host, and one that
+//! sends a form here says where it comes from. Both are refused.
 
-use axum::body::Body;
-use axum::http::header::{self, HeaderValue};
-use axum::http::{HeaderName, Request, StatusCode};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::header::{self, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use docmill_core::Error;
 
-const HEADERS: &[(HeaderName, &str)] = &[
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (header::CACHE_CONTROL, "no-store"),
-];
+use crate::problem::Problem;
 
-pub(crate) async fn guard(request: Request<Body>, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    let mut response = if host.is_some_and(is_loopback) {
-        next.run(request).await
-    } else {
-        let text = "this server answers to a loopback name only, such as http://127.0.0.1:8420/\n";
-        (StatusCode::MISDIRECTED_REQUEST, text).into_response()
-    };
-    for (name, value) in HEADERS {
-        response.headers_mut().insert(name.clone(), HeaderValue::from_static(value));
+/// For an address that has nothing but pages for machines on this machine.
+pub(crate) async fn guard(request: Request, next: Next) -> Response {
+    match check(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.written("").into_response(),
     }
-    response
+}
+
+/// Whether a request without a key was meant by whoever sits at this machine.
+pub(crate) fn check(headers: &HeaderMap) -> Result<(), Problem> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST).unwrap_or_default();
+    if !is_loopback(host) {
+        return Err(Problem::of_http(
+            StatusCode::MISDIRECTED_REQUEST,
+            "misdirected",
+            Error::forbidden(format!(
+                "without a key this server answers to a loopback name only, and not to `{host}`"
+            ))
+            .with_hint("use a name such as http://127.0.0.1:8420/, or make a key with `docmill key create`"),
+        ));
+    }
+    // Browsers say where a request comes from; programs do not.
+    let foreign = match text(header::ORIGIN) {
+        Some(origin) => origin.split_once("://").is_none_or(|(_, origin)| origin != host),
+        None => {
+            text(header::HeaderName::from_static("sec-fetch-site")).is_some_and(|site| site == "cross-site")
+        }
+    };
+    if foreign {
+        return Err(Error::forbidden("a page of another site may not use this server").into());
+    }
+    Ok(())
 }
 
 /// Whether a `Host` header names this machine: an address of 127.0.0.0/8, `[::1]` or `localhost`.
@@ -49,7 +61,7 @@ fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_loopback;
+    use super::*;
 
     #[test]
     fn only_loopback_hosts_pass() {
@@ -61,5 +73,25 @@ mod tests {
         {
             assert!(!is_loopback(host), "{host}");
         }
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_refused() {
+        let ask = |pairs: &[(&'static str, &str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(*name, value.parse().unwrap());
+            }
+            check(&headers).is_ok()
+        };
+        let host = ("host", "127.0.0.1:8420");
+        assert!(ask(&[host]));
+        assert!(ask(&[host, ("origin", "http://127.0.0.1:8420")]));
+        assert!(ask(&[host, ("sec-fetch-site", "none")]));
+        assert!(ask(&[host, ("sec-fetch-site", "same-origin")]));
+        assert!(!ask(&[host, ("sec-fetch-site", "cross-site")]));
+        assert!(!ask(&[host, ("origin", "https://evil.example")]));
+        assert!(!ask(&[host, ("origin", "http://127.0.0.1:9999")]));
+        assert!(!ask(&[host, ("origin", "null")]));
     }
 }

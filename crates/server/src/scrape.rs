@@ -15,13 +15,14 @@ use tokio::net::TcpListener;
 
 use crate::guard;
 
-/// The routes, to stand beside others.
-pub(crate) fn routes<S>(service: &Arc<Service>) -> Router<S> {
-    Router::new()
-        .route("/metrics", get(metrics))
-        .route("/healthz", get(health))
-        .route("/readyz", get(ready))
-        .with_state(Arc::clone(service))
+/// The page for Prometheus, to stand beside others.
+pub(crate) fn metrics<S>(service: &Arc<Service>) -> Router<S> {
+    Router::new().route("/metrics", get(page)).with_state(Arc::clone(service))
+}
+
+/// The answers for whoever restarts and routes, to stand beside others.
+pub(crate) fn health<S>(service: &Arc<Service>) -> Router<S> {
+    Router::new().route("/healthz", get(healthy)).route("/readyz", get(ready)).with_state(Arc::clone(service))
 }
 
 /// Answers on an address of its own until `shutdown` resolves, then finishes what has begun.
@@ -30,7 +31,7 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
-    let mut routes = routes(service);
+    let mut routes: Router = metrics(service).merge(health(service));
     // Where only this machine can connect, a browser on it must not be led here by a foreign page. Elsewhere
     // anybody can connect anyway, under whatever name the machine has.
     if listener.local_addr().is_ok_and(|address| address.ip().is_loopback()) {
@@ -43,7 +44,7 @@ pub async fn serve(
 }
 
 /// The numbers.
-async fn metrics(State(service): State<Arc<Service>>) -> Response {
+async fn page(State(service): State<Arc<Service>>) -> Response {
     match service.metrics().await {
         Ok(page) => ([(header::CONTENT_TYPE, MEDIA_TYPE)], page).into_response(),
         Err(error) => {
@@ -54,7 +55,7 @@ async fn metrics(State(service): State<Arc<Service>>) -> Response {
 }
 
 /// The process answers.
-async fn health() -> &'static str {
+async fn healthy() -> &'static str {
     "ok\n"
 }
 

@@ -12,6 +12,7 @@ use docmill_core::answer::ShowAnswer;
 use docmill_core::dossier::Dossier;
 use docmill_core::event::{Event, EventFilter};
 use docmill_core::id::TenantId;
+use docmill_core::ports::store::ListQuery;
 use docmill_core::ports::{Blobs, Store};
 use similar::TextDiff;
 
@@ -62,7 +63,8 @@ impl State {
         let mut documents = Vec::new();
         let mut cursor: Option<String> = None;
         loop {
-            let page = store.list(tenant, None, PAGE, cursor.as_deref()).await?;
+            let page =
+                store.list(tenant, &ListQuery { cursor: cursor.clone(), ..ListQuery::all(PAGE) }).await?;
             for line in &page.documents {
                 documents.extend(store.show(tenant, &line.document_id.to_string()).await?);
             }

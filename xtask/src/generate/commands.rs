@@ -1,8 +1,6 @@
-//! `docs/reference/cli.md`: every command's own help, as the binary prints it.
+//! What the binary prints: `docs/reference/cli.md`, every command's own help, and `docs/reference/openapi.json`.
 
 use std::fmt::Write as _;
-
-use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
@@ -33,15 +31,20 @@ pub(super) fn page() -> Result<String> {
 }
 
 /// Builds the binary as the tests do, so that nothing is left to build after them. It lies beside this one.
-fn build() -> Result<PathBuf> {
+fn build() -> Result<String> {
     let args = ["test", "--workspace", "--all-features", "--locked", "--no-run", "--quiet"];
     ensure!(succeeds("cargo", &args)?, "docmill cannot be built");
     let here = std::env::current_exe().context("cannot tell where this program lies")?;
-    Ok(here.with_file_name("docmill"))
+    here.with_file_name("docmill").into_os_string().into_string().ok().context("its path is not text")
+}
+
+/// The OpenAPI document.
+pub(super) fn openapi() -> Result<String> {
+    output(&build()?, &["openapi"])
 }
 
 /// Adds the help of the command at `path`, and then that of its subcommands.
-fn describe(page: &mut String, docmill: &Path, path: &[&str]) -> Result<()> {
+fn describe(page: &mut String, docmill: &str, path: &[&str]) -> Result<()> {
     let help = help(docmill, path)?;
     // The options that every command takes are shown once, at the top.
     let shown =
@@ -54,9 +57,8 @@ fn describe(page: &mut String, docmill: &Path, path: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn help(docmill: &Path, path: &[&str]) -> Result<String> {
-    let program = docmill.to_str().context("the path of the binary is not text")?;
-    let printed = output(program, &[path, &["--help"]].concat())?;
+fn help(docmill: &str, path: &[&str]) -> Result<String> {
+    let printed = output(docmill, &[path, &["--help"]].concat())?;
     Ok(printed.lines().map(|line| line.trim_end().to_owned() + "\n").collect())
 }
 

@@ -43,6 +43,7 @@ pub(super) fn check_architecture_paths(tree: &Tree) -> Vec<Finding> {
         "migrations/",
         "bench/",
         ".ci/",
+        "web/",
         ".githooks/",
         "changelog.d/",
     ];

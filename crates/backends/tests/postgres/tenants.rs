@@ -48,7 +48,11 @@ async fn two_tenants(bench: &Bench<Database>) -> (std::sync::Arc<Database>, Worl
              INSERT INTO source (source_id, tenant_id, kind, name, created_at)
                SELECT gen_random_uuid(), tenant_id, 'k', 'n', 0 FROM tenant;
              INSERT INTO batch (batch_id, tenant_id, kind, state, priority, created_at)
-               SELECT gen_random_uuid(), tenant_id, 'k', 'open', 50, 0 FROM tenant;",
+               SELECT gen_random_uuid(), tenant_id, 'k', 'open', 50, 0 FROM tenant;
+             INSERT INTO api_key (key_id, tenant_id, name, role, hash, shown, created_at)
+               SELECT gen_random_uuid(), tenant_id, 'n', 'read', tenant_id::text::bytea, '', 0 FROM tenant;
+             INSERT INTO audit_log (tenant_id, seq, at, actor, action, detail, previous, hash)
+               SELECT tenant_id, 1, 0, 'a', 'b', '{}', '', '' FROM tenant;",
         )
         .await;
     (database, world, other)
@@ -67,6 +71,8 @@ const TABLES: &[&str] = &[
     "artifact",
     "manifest",
     "event",
+    "api_key",
+    "audit_log",
 ];
 
 fn as_reader(tenant: TenantId, query: &str) -> String {
@@ -99,7 +105,12 @@ async fn reader_that_names_no_tenant_sees_nothing(bench: Bench<Database>) {
 
 async fn reader_changes_nothing_and_sees_no_outbox(bench: Bench<Database>) {
     let (database, world, _) = two_tenants(&bench).await;
-    for query in ["UPDATE document SET name = ''", "DELETE FROM task", "SELECT events FROM outbox"] {
+    for query in [
+        "UPDATE document SET name = ''",
+        "DELETE FROM task",
+        "SELECT events FROM outbox",
+        "SELECT answer FROM idempotency",
+    ] {
         assert!(database.texts(&as_reader(world.tenant, query)).await.is_err(), "{query}");
     }
 }

@@ -44,6 +44,14 @@ pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
         );
         add(&mut found, "store.max_connections", &message, "leave it out for the default");
     }
+    for (name, value) in [
+        ("http.max_connections", settings.http.max_connections),
+        ("http.max_uploads", settings.http.max_uploads),
+    ] {
+        if value == 0 {
+            add(&mut found, name, "0 would let nobody in", "leave it out for the default");
+        }
+    }
     nonzero(&mut found, "store.statement_timeout", settings.store.statement_timeout);
     telemetry(&mut found, settings);
     engine(&mut found, settings);

@@ -56,7 +56,24 @@ pub static KEYS: &[Key] = &[
     key(
         "listen",
         Place::Text(|s| &mut s.listen),
-        "Where `docmill serve` answers HTTP. This version accepts loopback addresses only.",
+        "Where `docmill serve` answers HTTP. An address that others can reach needs a key first \
+         (`docmill key create`).",
+    ),
+    key(
+        "http.max_connections",
+        Place::Count32(|s| &mut s.http.max_connections),
+        "Connections that `docmill serve` has open at once; others wait.",
+    ),
+    key(
+        "http.max_uploads",
+        Place::Count32(|s| &mut s.http.max_uploads),
+        "Requests that bring documents at once. One more is answered with 503 and told when to come again. Each holds \
+         at most 4 MiB in memory.",
+    ),
+    key(
+        "http.requests_per_second",
+        Place::Count32(|s| &mut s.http.requests_per_second),
+        "Requests of one key in a second; 0 means any number. A key that asks faster is answered with 429.",
     ),
     key(
         "store.url",

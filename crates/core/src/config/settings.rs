@@ -27,6 +27,8 @@ pub struct Settings {
     pub tenant: String,
     /// Where `serve` listens.
     pub listen: String,
+    /// How requests are answered.
+    pub http: HttpSettings,
     /// How work is done.
     pub engine: EngineSettings,
     /// How children are fenced in.
@@ -54,6 +56,7 @@ impl Settings {
             blobs: BlobSettings::default(),
             tenant: "local".into(),
             listen: "127.0.0.1:8420".into(),
+            http: HttpSettings::default(),
             engine: EngineSettings::default(),
             sandbox: SandboxSettings::default(),
             limits: Limits::default(),
@@ -77,6 +80,23 @@ pub struct StoreSettings {
 impl Default for StoreSettings {
     fn default() -> Self {
         Self { max_connections: 10, statement_timeout: Duration::from_secs(30) }
+    }
+}
+
+/// How requests are answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HttpSettings {
+    /// Connections at once.
+    pub max_connections: u32,
+    /// Requests that bring documents at once.
+    pub max_uploads: u32,
+    /// Of one key; 0 means any number.
+    pub requests_per_second: u32,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self { max_connections: 4096, max_uploads: 128, requests_per_second: 1000 }
     }
 }
 

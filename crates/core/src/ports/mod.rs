@@ -1,5 +1,6 @@
 //! What a back end must do. One small, object-safe trait a file, in domain words.
 
+pub mod access;
 pub mod blobs;
 pub mod reader;
 pub mod spans;
@@ -7,6 +8,7 @@ pub mod store;
 pub mod text_index;
 pub mod transfer;
 
+pub use access::Access;
 pub use blobs::Blobs;
 pub use reader::Reader;
 pub use spans::Spans;

@@ -11,21 +11,23 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::access::{NewAudit, Once};
 use crate::answer::{
-    CountAnswer, DeadLine, EventsAnswer, IngestionCounts, ListAnswer, ShowAnswer, StatusAnswer, TaskCounts,
-    WhyAnswer, WorkerLine,
+    BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, IngestionCounts, ListAnswer,
+    ProblemGroup, ShowAnswer, StatusAnswer, TaskCounts, WhyAnswer, WorkerLine,
 };
 use crate::artifact::Artifact;
 use crate::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use crate::clock::Timestamp;
 use crate::document::DocumentState;
 use crate::dossier::Dossier;
-use crate::error::{Error, ErrorNote, Result};
+use crate::error::{Error, ErrorKind, ErrorNote, Result};
 use crate::event::EventFilter;
 use crate::expansion::ExpansionLimits;
 use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId};
 use crate::ingestion::{Facts, IngestionEnd, Origin};
 use crate::ledger::Ledger;
+use crate::ports::access::Access;
 use crate::problem::Problem;
 use crate::task::{Lease, NewTask, Size, TaskKind};
 
@@ -88,6 +90,24 @@ pub struct Received {
     pub known: bool,
     /// The content was there before.
     pub duplicate: bool,
+}
+
+/// What comes with receipts, stored in the same transaction.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Terms {
+    /// If this was done before, the first answer is given again and nothing is added.
+    pub once: Option<Once>,
+    /// An entry of the audit log.
+    pub audit: Option<NewAudit>,
+}
+
+/// What became of receipts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Accepted {
+    /// Of each.
+    pub received: Vec<Received>,
+    /// They had been accepted before, and this is the answer of then.
+    pub repeated: bool,
 }
 
 /// How much work a worker wants.
@@ -347,6 +367,28 @@ pub struct DocumentHead {
     pub transcription: Option<BlobKey>,
 }
 
+/// Which documents to list.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ListQuery {
+    /// Only in this state.
+    pub state: Option<DocumentState>,
+    /// Only of this media type; `image/*` is every image.
+    pub media_type: Option<String>,
+    /// Only these.
+    pub ids: Option<Vec<DocumentId>>,
+    /// At most so many.
+    pub limit: usize,
+    /// From the page before.
+    pub cursor: Option<String>,
+}
+
+impl ListQuery {
+    /// The first page of all documents.
+    pub fn all(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
+    }
+}
+
 /// Which documents to process again.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Selection {
@@ -388,7 +430,7 @@ pub struct Tally {
 
 /// The store. Every method names the tenant it works for, or works for the engine as a whole.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Access {
     // Tenants.
 
     /// The tenant of that name, made if there is none.
@@ -403,15 +445,22 @@ pub trait Store: Send + Sync {
     async fn seal_batch(&self, tenant: TenantId, batch: BatchId, walk: Walk) -> Result<BatchTotals>;
     /// By id or by name.
     async fn find_batch(&self, tenant: TenantId, id_or_name: &str) -> Result<Option<BatchTotals>>;
-    /// Pauses, resumes or cancels. Counts the tasks it touched.
+    /// Newest first, page by page.
+    async fn batches(&self, tenant: TenantId, limit: usize, cursor: Option<&str>) -> Result<BatchesAnswer>;
+    /// Pauses, resumes, cancels or gives another priority. Counts the tasks it touched.
     async fn change_batch(&self, tenant: TenantId, batch: BatchId, change: BatchChange) -> Result<u64>;
 
     // Receiving.
 
     /// The documents that have this content.
     async fn known(&self, tenant: TenantId, hashes: &[ContentHash]) -> Result<Vec<Option<DocumentId>>>;
-    /// Document (upsert), ingestion and first task of each item, all in one transaction.
-    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>>;
+    /// Document (upsert), ingestion and first task of each item, and what comes with them, all in one transaction. All
+    /// items are one tenant's where they come on terms.
+    async fn accept(&self, receipts: Vec<Receipt>, terms: Terms) -> Result<Accepted>;
+    /// The same, on no terms.
+    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
+        self.accept(receipts, Terms::default()).await.map(|accepted| accepted.received)
+    }
     /// Opens a new ingestion of a document that is there, beginning with `first`.
     async fn reprocess(
         &self,
@@ -419,6 +468,10 @@ pub trait Store: Send + Sync {
         batch: BatchId,
         items: Vec<(IngestionId, DocumentId, NewTask)>,
     ) -> Result<u64>;
+
+    /// Takes a document out: stops its work, forgets what was made from it, and tells followers. Its ingestions stay in
+    /// the account, without it. Answers the blobs that nothing names any more, or nothing if there is no such document.
+    async fn remove(&self, tenant: TenantId, document: DocumentId) -> Result<Option<Vec<BlobKey>>>;
 
     // The work protocol.
 
@@ -492,15 +545,16 @@ pub trait Store: Send + Sync {
     /// Counts of everything. Free disk space and the index watermark are the caller's to fill in.
     async fn status(&self, tenant: TenantId) -> Result<StatusAnswer>;
     /// Newest first, without bodies.
-    async fn list(
-        &self,
-        tenant: TenantId,
-        state: Option<DocumentState>,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<ListAnswer>;
+    async fn list(&self, tenant: TenantId, query: &ListQuery) -> Result<ListAnswer>;
     /// Everything about one document, by its id or one of its ingestions'.
     async fn show(&self, tenant: TenantId, id: &str) -> Result<Option<ShowAnswer>>;
+    /// Everything about one ingestion.
+    async fn ingestion(&self, tenant: TenantId, id: IngestionId) -> Result<Option<IngestionAnswer>>;
+    /// What documents and refused items lack, by cause, the most frequent first: of each document what its newest ended
+    /// ingestion says, and of it the first problem.
+    async fn problems(&self, tenant: TenantId) -> Result<Vec<ProblemGroup>>;
+    /// The documents whose first problem is of this kind.
+    async fn having_problem(&self, tenant: TenantId, cause: ErrorKind) -> Result<Vec<DocumentId>>;
     /// Why an item is not done (or that it is), by document or ingestion id.
     async fn why(&self, tenant: TenantId, id: &str) -> Result<Option<WhyAnswer>>;
     /// The heads of these documents; those of other tenants are left out.
@@ -536,7 +590,7 @@ pub trait Store: Send + Sync {
     async fn changes(&self, after: i64, limit: usize) -> Result<Vec<ChangedDocument>>;
     /// The last change.
     async fn last_change(&self) -> Result<i64>;
-    /// Removes events older than `before`, keeping the numbering.
+    /// Removes events older than `before`, keeping the numbering, and answers to requests that are honoured no more.
     async fn prune_events(&self, before: Timestamp) -> Result<u64>;
     /// Writes a consistent copy of the state into `directory`.
     async fn backup(&self, directory: &std::path::Path) -> Result<()>;

@@ -30,7 +30,13 @@ pub(super) fn states() -> PossibleValuesParser {
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
-        let call = Call::List { state: self.state, limit: self.limit, cursor: self.cursor };
+        let call = Call::List {
+            state: self.state,
+            media_type: None,
+            text: None,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
         let answer: ListAnswer = ask(cx, "list", call).await?;
         print(cx, &answer, |answer| human(cx, answer))?;
         if let (false, Some(cursor)) = (cx.terminal.json, &answer.next_cursor) {

@@ -12,8 +12,10 @@ mod doctor;
 mod events;
 mod get;
 mod ingest;
+mod key;
 mod list;
 mod migrate;
+mod openapi;
 mod pause;
 mod prune;
 mod read;
@@ -24,6 +26,7 @@ mod search;
 mod serve;
 mod show;
 mod status;
+mod tenant;
 mod text;
 mod why;
 mod work;
@@ -107,6 +110,8 @@ enum Command {
     Resume(pause::ResumeArgs),
     Dead(dead::Args),
     Events(events::Args),
+    Key(key::Args),
+    Tenant(tenant::Args),
     Serve(serve::Args),
     Work(work::Args),
     Backup(backup::Args),
@@ -116,6 +121,7 @@ enum Command {
     Prune(prune::Args),
     Doctor(doctor::Args),
     Config(config::Args),
+    Openapi(openapi::Args),
     Completions(completions::Args),
 }
 
@@ -142,6 +148,7 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
     // These need neither a configuration nor a runtime.
     let command = match cli.command {
         Command::Completions(args) => return args.run(),
+        Command::Openapi(args) => return args.run(),
         Command::Config(args) if args.is_reference() => return config::reference(),
         other => other,
     };
@@ -218,6 +225,8 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Resume(args) => args.run(cx).await,
         Command::Dead(args) => args.run(cx).await,
         Command::Events(args) => args.run(cx).await,
+        Command::Key(args) => args.run(cx).await,
+        Command::Tenant(args) => args.run(cx).await,
         Command::Serve(args) => args.run(cx).await,
         Command::Work(args) => args.run(cx).await,
         Command::Backup(args) => args.run(cx).await,
@@ -228,6 +237,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Doctor(args) => args.run(cx).await,
         Command::Config(args) => args.run(cx),
         Command::Completions(args) => args.run(),
+        Command::Openapi(args) => args.run(),
     }
 }
 

@@ -4,10 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docmill_core::clock::SystemIds;
 use docmill_core::{Error, Result};
 use docmill_pipeline::EngineOptions;
-use docmill_server::web::Web;
+use docmill_server::web::Serving;
 use tokio::net::TcpListener;
 
 use crate::context::{Context, Exit};
@@ -15,7 +14,7 @@ use crate::scraped::Scraped;
 use crate::session::Session;
 use crate::signals::Signals;
 
-/// Serve the status page and do the work
+/// Serve the HTTP interface and the page, and do the work
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Where to listen
@@ -33,17 +32,11 @@ impl Args {
         let address: SocketAddr = listen.parse().map_err(|e| {
             Error::invalid_config(format!("`{listen}` is not an address and a port")).with_source(e)
         })?;
-        if !address.ip().is_loopback() {
-            return Err(Error::invalid_config(format!(
-                "cannot serve on {address}: whoever reaches it could read everything"
-            ))
-            .with_hint(
-                "this version has no access keys yet; listen on a loopback address such as 127.0.0.1:8420",
-            ));
-        }
         let signals = Signals::listen()?;
         let owner = Session::own(&cx.settings, &cx.clock, "serve").await?;
         let served = async {
+            let serving = Serving { service: Arc::clone(owner.service()), local: owner.tenant() };
+            serving.check(address).await?;
             let listener = TcpListener::bind(address).await.map_err(|e| {
                 Error::unavailable(format!("cannot listen on {address}"))
                     .with_source(e)
@@ -53,11 +46,6 @@ impl Args {
             let scraped = Scraped::start(&cx.settings, owner.service()).await?;
             let metrics = scraped.as_ref().map(|scraped| scraped.address.to_string());
             owner.start_engine(EngineOptions::new(&cx.settings.engine))?;
-            let web = Web {
-                service: Arc::clone(owner.service()),
-                tenant: owner.tenant(),
-                ids: Arc::new(SystemIds),
-            };
             if cx.terminal.json {
                 let listen = bound.to_string();
                 let said =
@@ -70,7 +58,7 @@ impl Args {
                 }
             }
             let first = signals.clone();
-            web.serve(listener, async move { first.first().await }).await?;
+            serving.serve(listener, async move { first.first().await }).await?;
             Ok(scraped)
         };
         let served: Result<Option<Scraped>> = served.await;

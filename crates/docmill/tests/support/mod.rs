@@ -137,7 +137,12 @@ impl Mill {
 
     /// Starts a server and waits until it says where it listens.
     pub(crate) fn serve(&self) -> Server {
-        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        self.serve_on("127.0.0.1:0")
+    }
+
+    /// The same on another address.
+    pub(crate) fn serve_on(&self, address: &str) -> Server {
+        let mut command = self.command(&["serve", "--listen", address, "--json"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

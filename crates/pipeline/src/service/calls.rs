@@ -3,17 +3,22 @@
 use std::path::Path;
 use std::time::Duration;
 
-use docmill_core::answer::{AuditAnswer, CountAnswer, DeadAnswer, IndexState, ShowAnswer};
+use docmill_core::access::{Actor, TenantsAnswer};
+use docmill_core::answer::{
+    AuditAnswer, CountAnswer, DeadAnswer, IndexState, IngestionAnswer, LedgerAnswer, PagesAnswer,
+    ProblemsAnswer, ShowAnswer, TextAnswer, WorkersAnswer,
+};
 use docmill_core::batch::{BatchChange, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::call::Call;
 use docmill_core::document::DocumentState;
-use docmill_core::id::{BatchId, TaskId, TenantId};
+use docmill_core::id::{BatchId, IngestionId, TaskId, TenantId};
+use docmill_core::ports::store::ListQuery;
 use docmill_core::{Error, Result, crash};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Inner, doctor, find_head, no_document, reprocess, search};
+use super::{Inner, doctor, find_head, keys, no_document, remove, reprocess, search};
 use crate::engine::known_kind;
 use crate::maintenance::{backup, prune, verify};
 use crate::transcripts;
@@ -26,7 +31,7 @@ const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(200);
 const MAX_LIMIT: usize = 1_000;
 
 /// Answers `call`.
-pub(super) async fn answer(inner: &Inner, tenant: TenantId, call: Call) -> Result<Value> {
+pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call: Call) -> Result<Value> {
     let store = &inner.deps.store;
     match call {
         Call::OpenBatch { batch } => open_batch(inner, NewBatch { tenant_id: tenant, ..batch }).await,
@@ -35,9 +40,31 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, call: Call) -> Resul
         Call::WaitBatch { batch_id, wait_ms } => {
             json(wait_batch(inner, tenant, batch_id, Duration::from_millis(wait_ms)).await?)
         }
-        Call::List { state, limit, cursor } => {
+        Call::List { state, media_type, text, limit, cursor } => {
             let state = state.as_deref().map(document_state).transpose()?;
-            json(store.list(tenant, state, limit.min(MAX_LIMIT), cursor.as_deref()).await?)
+            let ids = match text.filter(|text| !text.trim().is_empty()) {
+                Some(text) => Some(search::find(inner, tenant, text, MAX_LIMIT).await?),
+                None => None,
+            };
+            let query = ListQuery { state, media_type, ids, limit: limit.min(MAX_LIMIT), cursor };
+            json(store.list(tenant, &query).await?)
+        }
+        Call::Ingestion { id } => json(find_ingestion(inner, tenant, id).await?),
+        Call::Pages { id } => json(pages(inner, tenant, &id).await?),
+        Call::Remove { id } => json(remove::remove(inner, tenant, &id).await?),
+        Call::Batches { limit, cursor } => {
+            json(store.batches(tenant, limit.clamp(1, MAX_LIMIT), cursor.as_deref()).await?)
+        }
+        Call::Problems => json(ProblemsAnswer { problems: store.problems(tenant).await? }),
+        Call::RetryProblem { cause } => json(reprocess::retry_problem(inner, tenant, cause).await?),
+        Call::Workers => json(WorkersAnswer { workers: store.workers().await? }),
+        Call::KeyCreate { name, role } => json(keys::create(inner, tenant, actor, name, role).await?),
+        Call::Keys => json(keys::list(inner, tenant).await?),
+        Call::KeyRevoke { id } => json(keys::revoke(inner, tenant, actor, id).await?),
+        Call::Tenants => json(TenantsAnswer { tenants: store.tenants().await? }),
+        Call::TenantCreate { name } => create_tenant(inner, &name).await,
+        Call::AuditLog { after, limit } => {
+            json(store.audit_log(tenant, after, limit.clamp(1, MAX_LIMIT)).await?)
         }
         Call::Show { id } => json(show(inner, tenant, &id).await?),
         Call::Text { id } => text(inner, tenant, &id).await,
@@ -47,6 +74,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, call: Call) -> Resul
         Call::Status => status(inner, tenant).await,
         Call::Why { id } => json(store.why(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
         Call::Audit { batch } => audit(inner, tenant, batch.as_deref()).await,
+        Call::Ledger { batch } => json(ledger(inner, tenant, batch.as_deref()).await?),
         Call::Retry { id } => retry(inner, tenant, id.as_deref()).await,
         Call::Reprocess { ids, filter, from, dry_run } => {
             json(reprocess::reprocess(inner, tenant, &ids, filter.as_deref(), from, dry_run).await?)
@@ -170,7 +198,56 @@ async fn text(inner: &Inner, tenant: TenantId, id: &str) -> Result<Value> {
             transcripts::load(inner.deps.blobs.as_ref(), key, limit).await?.text()
         }
     };
-    Ok(json!({ "text": text }))
+    json(TextAnswer { text })
+}
+
+async fn pages(inner: &Inner, tenant: TenantId, id: &str) -> Result<PagesAnswer> {
+    let head = find_head(&inner.deps, tenant, id).await?;
+    let Some(key) = &head.transcription else { return Ok(PagesAnswer::default()) };
+    let limit = inner.deps.settings.limits.max_text_bytes;
+    let transcript = transcripts::load(inner.deps.blobs.as_ref(), key, limit).await?;
+    Ok(PagesAnswer { metadata: transcript.metadata, pages: transcript.pages })
+}
+
+async fn find_ingestion(inner: &Inner, tenant: TenantId, id: IngestionId) -> Result<IngestionAnswer> {
+    inner
+        .deps
+        .store
+        .ingestion(tenant, id)
+        .await?
+        .ok_or_else(|| Error::not_found(format!("no ingestion has the id `{id}`")))
+}
+
+/// Waits until an ingestion has ended, or until the time is up.
+pub(super) async fn wait_ingestion(
+    inner: &Inner,
+    tenant: TenantId,
+    id: IngestionId,
+    wait: Duration,
+) -> Result<IngestionAnswer> {
+    let until = Instant::now() + wait;
+    let mut changed = inner.deps.store.changed();
+    loop {
+        changed.borrow_and_update();
+        let answer = find_ingestion(inner, tenant, id).await?;
+        let now = Instant::now();
+        if answer.ended() || now >= until {
+            return Ok(answer);
+        }
+        // Under load something changes all the time: look at a steady pace then.
+        tokio::time::sleep_until((now + LOOK_AT_MOST_EVERY).min(until)).await;
+        tokio::select! {
+            Ok(()) = changed.changed() => {}
+            () = tokio::time::sleep_until((now + LOOK_AT_LEAST_EVERY).min(until)) => {}
+        }
+    }
+}
+
+async fn create_tenant(inner: &Inner, name: &str) -> Result<Value> {
+    keys::check_name("tenant", name)?;
+    let tenant_id = inner.deps.store.tenant(name).await?;
+    let tenants = inner.deps.store.tenants().await?;
+    json(TenantsAnswer { tenants: tenants.into_iter().filter(|line| line.tenant_id == tenant_id).collect() })
 }
 
 async fn status(inner: &Inner, tenant: TenantId) -> Result<Value> {
@@ -184,14 +261,10 @@ async fn status(inner: &Inner, tenant: TenantId) -> Result<Value> {
 }
 
 async fn audit(inner: &Inner, tenant: TenantId, batch: Option<&str>) -> Result<Value> {
-    let batch = match batch {
-        Some(batch) => Some(find_batch(inner, tenant, batch).await?.batch_id),
-        None => None,
-    };
-    let ledger = inner.deps.store.ledger(tenant, batch).await?;
+    let ledger = ledger(inner, tenant, batch).await?;
     let blobs = verify::audit(&inner.deps).await?;
     json(AuditAnswer {
-        balanced: ledger.balanced() && blobs.missing == 0,
+        balanced: ledger.balanced && blobs.missing == 0,
         expected: ledger.expected,
         completed: ledger.completed,
         failed: ledger.failed,
@@ -202,6 +275,26 @@ async fn audit(inner: &Inner, tenant: TenantId, batch: Option<&str>) -> Result<V
         unsealed: ledger.unsealed,
         containers: ledger.containers,
         blobs,
+    })
+}
+
+async fn ledger(inner: &Inner, tenant: TenantId, batch: Option<&str>) -> Result<LedgerAnswer> {
+    let batch = match batch {
+        Some(batch) => Some(find_batch(inner, tenant, batch).await?.batch_id),
+        None => None,
+    };
+    let ledger = inner.deps.store.ledger(tenant, batch).await?;
+    Ok(LedgerAnswer {
+        balanced: ledger.balanced(),
+        expected: ledger.expected,
+        completed: ledger.completed,
+        failed: ledger.failed,
+        skipped: ledger.skipped,
+        duplicates: ledger.duplicates,
+        cancelled: ledger.cancelled,
+        open: ledger.open,
+        unsealed: ledger.unsealed,
+        containers: ledger.containers,
     })
 }
 

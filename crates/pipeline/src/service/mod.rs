@@ -1,22 +1,26 @@
 //! What the command line and the server call. Every answer is one of `docmill_core::answer`, as JSON.
 //!
-//! `calls` holds one function for each call; `search`, `reprocess`, `doctor` and `read` are the longer ones;
-//! `sample` makes the page for scrapers.
+//! `calls` holds one function for each call; `search`, `reprocess`, `remove`, `keys`, `doctor` and `read` are the longer
+//! ones; `sample` makes the page for scrapers. Calls that change something are written to the audit log first.
 
 mod calls;
 mod doctor;
+mod keys;
 mod read;
+mod remove;
 mod reprocess;
 mod sample;
 mod search;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use docmill_core::answer::ReadAnswer;
+use docmill_core::access::{Actor, NewAudit};
+use docmill_core::answer::{IngestionAnswer, ReadAnswer};
 use docmill_core::call::Call;
 use docmill_core::clock::Timestamp;
 use docmill_core::error::ErrorNote;
-use docmill_core::id::TenantId;
+use docmill_core::id::{IngestionId, TenantId};
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::{DocumentHead, Received};
 use docmill_core::{Error, Result};
@@ -26,6 +30,7 @@ use tokio::sync::watch;
 use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::engine::{self, EngineHandle, EngineOptions};
+use crate::stages::receive::together::Together;
 use crate::stages::receive::{self, Offer};
 use sample::Sampler;
 
@@ -95,14 +100,49 @@ impl Service {
         self.inner.deps.store.tenant(name).await
     }
 
-    /// Answers one request.
+    /// Answers one request of whoever may open the data directory.
     pub async fn call(&self, tenant: TenantId, call: Call) -> Result<serde_json::Value> {
-        calls::answer(&self.inner, tenant, call).await
+        self.call_as(tenant, &Actor::local(), call).await
+    }
+
+    /// Answers one request. What changes something is written to the audit log before it is done: a change without
+    /// an entry there cannot be.
+    pub async fn call_as(&self, tenant: TenantId, actor: &Actor, call: Call) -> Result<serde_json::Value> {
+        if let Some((action, subject)) = call.audited() {
+            let entry = NewAudit {
+                actor: actor.clone(),
+                action: action.into(),
+                subject,
+                detail: serde_json::json!({}),
+            };
+            self.inner.deps.store.audit(tenant, entry).await?;
+        }
+        calls::answer(&self.inner, tenant, actor, call).await
+    }
+
+    /// Begins to take in items that come one after the other. Refused where there is no room.
+    pub async fn take_in(&self, tenant: TenantId) -> Result<Together> {
+        Together::begin(Arc::clone(&self.inner), tenant).await
+    }
+
+    /// Waits until an ingestion has ended, or until the time is up; answers how it stands then.
+    pub async fn wait_for(
+        &self,
+        tenant: TenantId,
+        ingestion: IngestionId,
+        wait: Duration,
+    ) -> Result<IngestionAnswer> {
+        calls::wait_ingestion(&self.inner, tenant, ingestion, wait).await
     }
 
     /// Takes in all offers, or none. When it returns, they are durable.
     pub async fn receive(&self, tenant: TenantId, offers: Vec<Offer>) -> Result<Vec<Received>> {
         receive::receive(&self.inner.deps, &self.inner.disk, tenant, offers).await
+    }
+
+    /// What is needed to show a document or hand it out, by its id or one of its ingestions'.
+    pub async fn head(&self, tenant: TenantId, id: &str) -> Result<DocumentHead> {
+        find_head(&self.inner.deps, tenant, id).await
     }
 
     /// The original of a document, by its id or one of its ingestions'.

@@ -7,7 +7,8 @@ use docmill_core::id::{BatchId, DocumentId, IngestionId, TenantId};
 use docmill_core::ingestion::Stage;
 use docmill_core::ports::store::{Selected, Selection};
 use docmill_core::task::NewTask;
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
+use futures::{StreamExt as _, TryStreamExt as _};
 
 use super::{Inner, find_head};
 use crate::plan;
@@ -15,6 +16,9 @@ use crate::stages::payload::Payload;
 
 /// Documents that are started in one transaction.
 const CHUNK: usize = 500;
+
+/// Documents whose dead letters are looked for at once.
+const SIDE_BY_SIDE: usize = 32;
 
 /// Where work can begin.
 const BEGINNINGS: [Stage; 4] = [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Indexing];
@@ -64,6 +68,33 @@ pub(super) async fn reprocess(
         answer.batch_id = Some(start(inner, tenant, items).await?);
     }
     Ok(answer)
+}
+
+/// Tries again everything that has this problem: dead letters go on where they stopped, and what ended without becoming
+/// one is started again.
+pub(super) async fn retry_problem(inner: &Inner, tenant: TenantId, cause: ErrorKind) -> Result<CountAnswer> {
+    let ids = inner.deps.store.having_problem(tenant, cause).await?;
+    let store = &inner.deps.store;
+    let retried: Vec<(DocumentId, CountAnswer)> = futures::stream::iter(ids)
+        .map(|id| async move { store.retry(tenant, Some(&id.to_string())).await.map(|answer| (id, answer)) })
+        .buffered(SIDE_BY_SIDE)
+        .try_collect()
+        .await?;
+    let mut count = 0;
+    let mut rest = Vec::new();
+    for (id, answer) in retried {
+        if answer.count > 0 {
+            count += 1;
+        } else {
+            rest.push(id.to_string());
+        }
+    }
+    if rest.is_empty() {
+        return Ok(CountAnswer { count, ..CountAnswer::default() });
+    }
+    // Asked for by a person who knows what they have: a newer version may read what an older one could not.
+    let started = reprocess(inner, tenant, &rest, None, Some(Stage::Intake), false).await?;
+    Ok(CountAnswer { count: count + started.count, ..started })
 }
 
 /// Those selected documents that no reader takes. Asked to begin at a certain stage, docmill does as it is told:

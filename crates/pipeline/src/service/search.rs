@@ -53,6 +53,18 @@ pub(super) async fn search(
     Ok(SearchAnswer { query, mode, took_ms: took.as_millis() as u64, hits })
 }
 
+/// Only which documents a query finds, the best first.
+pub(super) async fn find(
+    inner: &Inner,
+    tenant: TenantId,
+    query: String,
+    limit: usize,
+) -> Result<Vec<DocumentId>> {
+    let query = TextQuery { tenant_id: tenant, query, limit, filters: Vec::new() };
+    let found = inner.deps.index.query(query).await?;
+    Ok(found.hits.into_iter().map(|hit| hit.document_id).collect())
+}
+
 /// A hit with its best passage. One whose transcript cannot be read is still a hit.
 async fn show(inner: &Inner, head: DocumentHead, hit: TextHit, words: &[String]) -> SearchHit {
     let limit = inner.deps.settings.limits.max_text_bytes;

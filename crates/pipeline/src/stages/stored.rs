@@ -131,6 +131,7 @@ pub(crate) struct Incoming<'a> {
     bytes: u64,
     head: Vec<u8>,
     memory: Vec<u8>,
+    in_memory: u64,
     upload: Option<RunningUpload>,
 }
 
@@ -149,7 +150,13 @@ const HEAD: usize = 512;
 impl<'a> Incoming<'a> {
     /// Nothing yet.
     pub(crate) fn new(deps: &'a Deps) -> Self {
-        Self { deps, hasher: Sha256::new(), bytes: 0, head: Vec::new(), memory: Vec::new(), upload: None }
+        Self::holding(deps, IN_MEMORY)
+    }
+
+    /// Nothing yet; at most so many bytes are held in memory.
+    pub(crate) fn holding(deps: &'a Deps, in_memory: u64) -> Self {
+        let (hasher, head, memory) = (Sha256::new(), Vec::new(), Vec::new());
+        Self { deps, hasher, bytes: 0, head, memory, in_memory, upload: None }
     }
 
     /// Takes the next piece; `limit_exceeded` when it is one too many.
@@ -162,7 +169,7 @@ impl<'a> Incoming<'a> {
         self.hasher.update(&piece);
         if self.upload.is_none() {
             self.memory.extend_from_slice(&piece);
-            if self.memory.len() as u64 > IN_MEMORY {
+            if self.memory.len() as u64 > self.in_memory {
                 let upload = self.start_upload();
                 let first = std::mem::take(&mut self.memory);
                 self.upload = Some(upload);

@@ -6,30 +6,31 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docmill_core::access::{AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, TenantLine};
 use docmill_core::answer::{
-    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+    BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, ListAnswer, ProblemGroup,
+    ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
 };
 use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use docmill_core::clock::{Clock, Timestamp};
-use docmill_core::document::DocumentState;
 use docmill_core::dossier::Dossier;
 use docmill_core::error::ErrorNote;
 use docmill_core::event::EventFilter;
 use docmill_core::id::{
-    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId,
+    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, KeyId, TaskId, TenantId, WorkerId,
 };
 use docmill_core::ingestion::{Facts, IngestionEnd};
 use docmill_core::ledger::Ledger;
-use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    Arrival, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, Done,
-    Exchange, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection, StepRecord,
-    StoredContent, Swept, Tally,
+    Accepted, Arrival, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead,
+    Done, Exchange, ListQuery, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection,
+    StepRecord, StoredContent, Swept, Tally, Terms,
 };
+use docmill_core::ports::{Access, Store};
 use docmill_core::state::TaskState;
 use docmill_core::task::{Attempts, Lease, MAX_LOST, NewTask, Subject, SubjectDocument, TaskKind};
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
 pub(crate) struct FakeStore {
@@ -308,13 +309,47 @@ fn absent<T>() -> Result<T> {
 }
 
 #[async_trait]
+impl Access for FakeStore {
+    async fn tenants(&self) -> Result<Vec<TenantLine>> {
+        absent()
+    }
+    async fn find_tenant(&self, _name: &str) -> Result<Option<TenantId>> {
+        absent()
+    }
+    async fn add_key(&self, _key: NewKey, _audit: NewAudit) -> Result<KeyLine> {
+        absent()
+    }
+    async fn keys(&self, _tenant: TenantId) -> Result<Vec<KeyLine>> {
+        absent()
+    }
+    async fn revoke_key(&self, _tenant: TenantId, _key: KeyId, _audit: NewAudit) -> Result<bool> {
+        absent()
+    }
+    async fn find_key(&self, _hash: &ContentHash) -> Result<Option<Holder>> {
+        absent()
+    }
+    async fn key(&self, _id: KeyId) -> Result<Option<(Holder, ContentHash)>> {
+        absent()
+    }
+    async fn count_keys(&self) -> Result<KeyCounts> {
+        absent()
+    }
+    async fn audit(&self, _tenant: TenantId, _entry: NewAudit) -> Result<()> {
+        absent()
+    }
+    async fn audit_log(&self, _tenant: TenantId, _after: i64, _limit: usize) -> Result<AuditLogAnswer> {
+        absent()
+    }
+}
+
+#[async_trait]
 impl Store for FakeStore {
     async fn known(&self, _tenant: TenantId, hashes: &[ContentHash]) -> Result<Vec<Option<DocumentId>>> {
         let state = self.state.lock().unwrap();
         Ok(hashes.iter().map(|hash| state.documents.get(hash).map(|d| d.document_id)).collect())
     }
 
-    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
+    async fn accept(&self, receipts: Vec<Receipt>, _terms: Terms) -> Result<Accepted> {
         let now = self.clock.now();
         let mut state = self.state.lock().unwrap();
         let mut out = Vec::new();
@@ -327,7 +362,7 @@ impl Store for FakeStore {
         }
         drop(state);
         self.wake();
-        Ok(out)
+        Ok(Accepted { received: out, repeated: false })
     }
 
     async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
@@ -591,13 +626,27 @@ impl Store for FakeStore {
     async fn status(&self, _tenant: TenantId) -> Result<StatusAnswer> {
         absent()
     }
-    async fn list(
+    async fn list(&self, _tenant: TenantId, _query: &ListQuery) -> Result<ListAnswer> {
+        absent()
+    }
+    async fn ingestion(&self, _tenant: TenantId, _id: IngestionId) -> Result<Option<IngestionAnswer>> {
+        absent()
+    }
+    async fn problems(&self, _tenant: TenantId) -> Result<Vec<ProblemGroup>> {
+        absent()
+    }
+    async fn having_problem(&self, _tenant: TenantId, _cause: ErrorKind) -> Result<Vec<DocumentId>> {
+        absent()
+    }
+    async fn remove(&self, _tenant: TenantId, _document: DocumentId) -> Result<Option<Vec<BlobKey>>> {
+        absent()
+    }
+    async fn batches(
         &self,
         _tenant: TenantId,
-        _state: Option<DocumentState>,
         _limit: usize,
         _cursor: Option<&str>,
-    ) -> Result<ListAnswer> {
+    ) -> Result<BatchesAnswer> {
         absent()
     }
     async fn show(&self, _tenant: TenantId, _id: &str) -> Result<Option<ShowAnswer>> {

@@ -10,7 +10,7 @@ use docmill_core::dossier::Dossier;
 use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId};
 use docmill_core::ingestion::{Facts, IngestionEnd, IngestionStatus, Stage};
 use docmill_core::ports::Store;
-use docmill_core::ports::store::{Done, Outcome, Selection};
+use docmill_core::ports::store::{Done, ListQuery, Outcome, Selection};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::state::TaskState;
 use docmill_core::task::Lease;
@@ -112,9 +112,17 @@ async fn state_follows_the_ingestions(bench: Bench<dyn Store>) {
     let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
     assert_eq!((shown.state, shown.status), (DocumentState::NeedsReview, Stage::Completed));
     assert_eq!(shown.problems[0].code, ResultCode::TextUnavailable);
-    let listed = world.store.list(world.tenant, Some(DocumentState::NeedsReview), 5, None).await.unwrap();
+    let listed = world
+        .store
+        .list(world.tenant, &ListQuery { state: Some(DocumentState::NeedsReview), ..ListQuery::all(5) })
+        .await
+        .unwrap();
     assert_eq!(listed.documents.len(), 1);
-    let listed = world.store.list(world.tenant, Some(DocumentState::Ready), 5, None).await.unwrap();
+    let listed = world
+        .store
+        .list(world.tenant, &ListQuery { state: Some(DocumentState::Ready), ..ListQuery::all(5) })
+        .await
+        .unwrap();
     assert!(listed.documents.is_empty());
 }
 
@@ -134,7 +142,11 @@ async fn list_pages_see_each_document_once(bench: Bench<dyn Store>) {
     let mut seen = BTreeSet::new();
     let mut cursor: Option<String> = None;
     loop {
-        let page = world.store.list(world.tenant, None, 10, cursor.as_deref()).await.unwrap();
+        let page = world
+            .store
+            .list(world.tenant, &ListQuery { cursor: cursor.clone(), ..ListQuery::all(10) })
+            .await
+            .unwrap();
         for line in &page.documents {
             assert!(seen.insert(line.document_id), "no document twice");
         }
@@ -146,7 +158,11 @@ async fn list_pages_see_each_document_once(bench: Bench<dyn Store>) {
         }
     }
     assert_eq!(seen.len(), 25);
-    let bad = world.store.list(world.tenant, None, 10, Some("nonsense")).await.unwrap_err();
+    let bad = world
+        .store
+        .list(world.tenant, &ListQuery { cursor: Some("nonsense".into()), ..ListQuery::all(10) })
+        .await
+        .unwrap_err();
     assert_eq!(bad.kind(), ErrorKind::InvalidRequest);
 }
 

@@ -1,6 +1,7 @@
 //! What every store must do. The cases are grouped by topic; the world they play in is in `world`.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step is a failed case")]
 
+mod access;
 mod batches;
 mod children;
 mod documents;
@@ -27,5 +28,6 @@ pub fn suite() -> Suite<dyn Store> {
     cases.extend(documents::cases());
     cases.extend(events::cases());
     cases.extend(watch::cases());
+    cases.extend(access::cases());
     Suite { port: "store", cases }
 }

@@ -3,7 +3,7 @@
 use docmill_core::error::ErrorNote;
 use docmill_core::ingestion::{IngestionEnd, IngestionStatus};
 use docmill_core::ports::Store;
-use docmill_core::ports::store::Arrival;
+use docmill_core::ports::store::{Arrival, ListQuery};
 use docmill_core::{Error, ErrorKind};
 
 use super::world::{KIND, World};
@@ -72,7 +72,7 @@ async fn tenants_never_share_a_document(bench: Bench<dyn Store>) {
     assert!(world.store.why(other, &id).await.unwrap().is_none());
     assert!(world.store.head(other, &id).await.unwrap().is_none());
     assert!(world.store.heads(other, &[ours.document_id.unwrap()]).await.unwrap().is_empty());
-    assert_eq!(world.store.list(other, None, 10, None).await.unwrap().documents.len(), 1);
+    assert_eq!(world.store.list(other, &ListQuery::all(10)).await.unwrap().documents.len(), 1);
 }
 
 fn unreadable() -> Arrival {

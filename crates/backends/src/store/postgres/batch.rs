@@ -1,5 +1,6 @@
 //! Batches: opening, sealing, pausing, cancelling, and their totals.
 
+use docmill_core::answer::BatchesAnswer;
 use docmill_core::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TenantId};
@@ -8,6 +9,7 @@ use serde_json::json;
 use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, PgRow, Postgres};
 
+use super::super::shared::look::bad_cursor;
 use super::row::{Columns, sql_error, text, text_opt};
 use super::task;
 use super::tx::Tx;
@@ -116,7 +118,35 @@ pub(super) async fn change(
             move_tasks(tx, batch, "held", "queued").await
         }
         BatchChange::Cancel => cancel(tx, tenant, batch).await,
+        BatchChange::Priority(priority) => set_priority(tx, batch, priority).await,
     }
+}
+
+/// Later items take the batch's priority; what waits or runs takes the new one with its age.
+async fn set_priority(tx: &mut Tx, batch: BatchId, priority: u8) -> Result<u64> {
+    for sql in [
+        "UPDATE batch SET priority = $2 WHERE batch_id = $1",
+        "UPDATE ingestion SET priority = $2 WHERE batch_id = $1 AND status = 'in_progress'",
+    ] {
+        query::<Postgres>(sql)
+            .bind(batch.0)
+            .bind(i64::from(priority))
+            .execute(tx.conn())
+            .await
+            .map_err(sql_error("change the priority of a batch"))?;
+    }
+    // By way of the open ingestions: tasks have no index by batch.
+    let changed = query::<Postgres>(
+        "UPDATE task SET order_key = order_key + ($2 - priority) * 60000, priority = $2
+         WHERE state IN ('waiting', 'queued', 'held', 'running') AND ingestion_id IN (
+           SELECT ingestion_id FROM ingestion WHERE batch_id = $1 AND status = 'in_progress')",
+    )
+    .bind(batch.0)
+    .bind(i64::from(priority))
+    .execute(tx.conn())
+    .await
+    .map_err(sql_error("change the priority of a batch"))?;
+    Ok(changed.rows_affected())
 }
 
 async fn set_paused(tx: &mut Tx, batch: BatchId, paused: bool) -> Result<()> {
@@ -236,4 +266,32 @@ pub(super) async fn recent(
         .await
         .map_err(sql_error("list batches"))?;
     rows.iter().map(totals).collect()
+}
+
+/// Newest first, page by page; the cursor is the last id seen.
+pub(super) async fn page(
+    conn: &mut PgConnection,
+    tenant: TenantId,
+    limit: usize,
+    cursor: Option<&str>,
+) -> Result<BatchesAnswer> {
+    let before = match cursor {
+        Some(text) => Some(text.parse::<BatchId>().map_err(|e| bad_cursor(text).with_source(e))?),
+        None => None,
+    };
+    let rows = query::<Postgres>(concat!(
+        columns!(),
+        "WHERE tenant_id = $1 AND ($2::uuid IS NULL OR batch_id < $2) ORDER BY batch_id DESC LIMIT $3"
+    ))
+    .bind(tenant.0)
+    .bind(before.map(|b| b.0))
+    .bind(limit as i64 + 1)
+    .fetch_all(conn)
+    .await
+    .map_err(sql_error("list batches"))?;
+    let mut batches: Vec<BatchTotals> = rows.iter().map(totals).collect::<Result<_>>()?;
+    let more = batches.len() > limit;
+    batches.truncate(limit);
+    let next_cursor = batches.last().filter(|_| more).map(|b| b.batch_id.to_string());
+    Ok(BatchesAnswer { batches, next_cursor })
 }

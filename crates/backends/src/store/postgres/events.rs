@@ -92,6 +92,7 @@ pub(super) async fn bounds(
 
 /// Removes whole rows older than `before` and remembers where the log now begins.
 pub(super) async fn prune(tx: &mut Tx, before: Timestamp) -> Result<u64> {
+    super::access::prune(tx).await?;
     // Nobody numbers events in between.
     sequencer::lock(tx.conn()).await?;
     query::<Postgres>(

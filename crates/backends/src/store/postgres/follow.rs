@@ -26,7 +26,7 @@ pub(super) async fn changes(
     limit: usize,
 ) -> Result<Vec<ChangedDocument>> {
     let rows = query::<Postgres>(
-        "SELECT change_seq, tenant_id, document_id, name, title, media_type, transcription_key
+        "SELECT change_seq, tenant_id, document_id, removed, name, title, media_type, transcription_key
          FROM document WHERE change_seq > $1 ORDER BY change_seq LIMIT $2",
     )
     .bind(after)
@@ -41,7 +41,7 @@ pub(super) async fn changes(
                 seq: c.get()?,
                 tenant_id: c.tenant()?,
                 document_id: c.document()?,
-                removed: false,
+                removed: c.flag()?,
                 name: c.get()?,
                 title: c.get()?,
                 media_type: c.get()?,

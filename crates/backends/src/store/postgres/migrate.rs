@@ -16,6 +16,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_engine", include_str!("../../../../../migrations/postgres/0001_engine.sql")),
     ("0002_trees", include_str!("../../../../../migrations/postgres/0002_trees.sql")),
     ("0003_cheap_writes", include_str!("../../../../../migrations/postgres/0003_cheap_writes.sql")),
+    ("0004_access", include_str!("../../../../../migrations/postgres/0004_access.sql")),
 ];
 
 /// The schema this build works with.

@@ -7,6 +7,7 @@
 //! (`readers`). Other processes hear of new work by notifications that are sent apart from transactions (`hints`),
 //! and by a slow poll where one is lost. Each other file is one group of verbs, as in `store/sqlite`.
 
+mod access;
 mod batch;
 mod children;
 mod claim;
@@ -23,6 +24,7 @@ mod numbers;
 mod open;
 mod readers;
 mod receive;
+mod remove;
 mod renewer;
 mod row;
 mod sequencer;

@@ -5,27 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docmill_core::access::{AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, TenantLine};
 use docmill_core::answer::{
-    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+    BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, ListAnswer, ProblemGroup,
+    ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
 };
 use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use docmill_core::clock::{Clock, IdGen, Timestamp};
-use docmill_core::document::DocumentState;
 use docmill_core::dossier::Dossier;
 use docmill_core::error::ErrorNote;
 use docmill_core::event::EventFilter;
 use docmill_core::id::{
-    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId,
+    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, KeyId, TaskId, TenantId, WorkerId,
 };
 use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ledger::Ledger;
 use docmill_core::metrics::StoreMeter;
-use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, NewWorker, Receipt,
-    Received, Selected, Selection, StepRecord, Swept, Tally,
+    Accepted, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, ListQuery,
+    NewWorker, Receipt, Selected, Selection, StepRecord, Swept, Tally, Terms,
 };
+use docmill_core::ports::{Access, Store};
 use docmill_core::task::{Lease, NewTask, TaskKind};
 use docmill_core::{Error, ErrorKind, Result, crash};
 use sqlx_core::connection::Connection as _;
@@ -45,8 +46,8 @@ use super::sequencer::{self, Sequencer};
 use super::tx::{Aftermath, transact};
 use super::writer::Writer;
 use super::{
-    batch, children, claim, events, follow, ledger, look as looking, migrate, receive, steer, sweep,
-    transfer, worker,
+    access, batch, children, claim, events, follow, ledger, look as looking, migrate, receive, remove, steer,
+    sweep, transfer, worker,
 };
 use crate::postgres::connect_options;
 
@@ -229,6 +230,51 @@ impl Drop for PostgresStore {
 }
 
 #[async_trait]
+impl Access for PostgresStore {
+    async fn tenants(&self) -> Result<Vec<TenantLine>> {
+        look!(of_engine(&self.db), |conn| access::tenants(conn).await)
+    }
+
+    async fn find_tenant(&self, name: &str) -> Result<Option<TenantId>> {
+        look!(of_engine(&self.db), |conn| access::find_tenant(conn, name).await)
+    }
+
+    async fn add_key(&self, key: NewKey, audit: NewAudit) -> Result<KeyLine> {
+        transact!(&self.db, |tx| access::add_key(&mut tx, &key, &audit).await).map(|d| self.after(d))
+    }
+
+    async fn keys(&self, tenant: TenantId) -> Result<Vec<KeyLine>> {
+        look!(of_tenant(&self.db, tenant), |conn| access::keys(conn, tenant).await)
+    }
+
+    async fn revoke_key(&self, tenant: TenantId, key: KeyId, audit: NewAudit) -> Result<bool> {
+        transact!(&self.db, |tx| access::revoke_key(&mut tx, tenant, key, &audit).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn find_key(&self, hash: &ContentHash) -> Result<Option<Holder>> {
+        // Whose key it is is the question, so it cannot be asked on behalf of a tenant.
+        look!(of_engine(&self.db), |conn| access::find_key(conn, hash).await)
+    }
+
+    async fn key(&self, id: KeyId) -> Result<Option<(Holder, ContentHash)>> {
+        look!(of_engine(&self.db), |conn| access::key(conn, id).await)
+    }
+
+    async fn count_keys(&self) -> Result<KeyCounts> {
+        look!(of_engine(&self.db), |conn| access::count_keys(conn).await)
+    }
+
+    async fn audit(&self, tenant: TenantId, entry: NewAudit) -> Result<()> {
+        transact!(&self.db, |tx| access::audit(&mut tx, tenant, &entry).await).map(|d| self.after(d))
+    }
+
+    async fn audit_log(&self, tenant: TenantId, after: i64, limit: usize) -> Result<AuditLogAnswer> {
+        look!(of_tenant(&self.db, tenant), |conn| access::audit_log(conn, tenant, after, limit).await)
+    }
+}
+
+#[async_trait]
 impl Store for PostgresStore {
     async fn tenant(&self, name: &str) -> Result<TenantId> {
         let name = text(name);
@@ -273,6 +319,11 @@ impl Store for PostgresStore {
         look!(of_tenant(&self.db, tenant), |conn| batch::find(conn, tenant, id_or_name).await)
     }
 
+    async fn batches(&self, tenant: TenantId, limit: usize, cursor: Option<&str>) -> Result<BatchesAnswer> {
+        self.fold().await?;
+        look!(of_tenant(&self.db, tenant), |conn| batch::page(conn, tenant, limit, cursor).await)
+    }
+
     async fn change_batch(&self, tenant: TenantId, batch: BatchId, change: BatchChange) -> Result<u64> {
         transact!(&self.db, |tx| batch::change(&mut tx, tenant, batch, change).await).map(|d| self.after(d))
     }
@@ -281,8 +332,8 @@ impl Store for PostgresStore {
         look!(of_tenant(&self.db, tenant), |conn| receive::known(conn, tenant, hashes).await)
     }
 
-    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
-        transact!(&self.db, |tx| receive::receive(&mut tx, &receipts).await).map(|d| self.after(d))
+    async fn accept(&self, receipts: Vec<Receipt>, terms: Terms) -> Result<Accepted> {
+        transact!(&self.db, |tx| receive::accept(&mut tx, &receipts, &terms).await).map(|d| self.after(d))
     }
 
     async fn reprocess(
@@ -293,6 +344,10 @@ impl Store for PostgresStore {
     ) -> Result<u64> {
         transact!(&self.db, |tx| receive::reprocess(&mut tx, tenant, batch, &items).await)
             .map(|d| self.after(d))
+    }
+
+    async fn remove(&self, tenant: TenantId, document: DocumentId) -> Result<Option<Vec<BlobKey>>> {
+        transact!(&self.db, |tx| remove::remove(&mut tx, tenant, document).await).map(|d| self.after(d))
     }
 
     async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
@@ -405,17 +460,26 @@ impl Store for PostgresStore {
         look!(of_tenant(&self.db, tenant), |conn| looking::status(conn, tenant, pace, workers).await)
     }
 
-    async fn list(
-        &self,
-        tenant: TenantId,
-        state: Option<DocumentState>,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<ListAnswer> {
+    async fn list(&self, tenant: TenantId, query: &ListQuery) -> Result<ListAnswer> {
         look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
-            Ok(now) => looking::list(conn, tenant, state, limit, cursor, now).await,
+            Ok(now) => looking::list(conn, tenant, query, now).await,
             Err(error) => Err(error),
         })
+    }
+
+    async fn ingestion(&self, tenant: TenantId, id: IngestionId) -> Result<Option<IngestionAnswer>> {
+        look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
+            Ok(now) => looking::ingestion(conn, tenant, id, now).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    async fn problems(&self, tenant: TenantId) -> Result<Vec<ProblemGroup>> {
+        look!(of_tenant(&self.db, tenant), |conn| looking::problems(conn, tenant).await)
+    }
+
+    async fn having_problem(&self, tenant: TenantId, cause: ErrorKind) -> Result<Vec<DocumentId>> {
+        look!(of_tenant(&self.db, tenant), |conn| looking::having_problem(conn, tenant, cause).await)
     }
 
     async fn show(&self, tenant: TenantId, id: &str) -> Result<Option<ShowAnswer>> {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, BlobKey, ContentHash, DocumentId, IngestionId, TenantId};
 use docmill_core::ingestion::{IngestionStatus, Origin};
-use docmill_core::ports::store::{Arrival, Receipt, Received, StoredContent};
+use docmill_core::ports::store::{Accepted, Arrival, Receipt, Received, StoredContent, Terms};
 use docmill_core::task::NewTask;
 use docmill_core::{Error, Result, crash};
 use serde_json::json;
@@ -15,8 +15,9 @@ use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, Postgres};
 
 use super::super::shared::receive::{check_open, receipt_key};
+use super::access;
 use super::finish::Ending;
-use super::row::{Columns, sql_error, text};
+use super::row::{Columns, code, sql_error, text};
 use super::task::{self, Begin, Belongs};
 use super::tx::Tx;
 
@@ -78,8 +79,28 @@ pub(super) async fn known(
 /// The items of a batch that it holds already, by their receipt keys.
 type Receipts = HashMap<(BatchId, [u8; 16]), (IngestionId, Option<DocumentId>)>;
 
+/// Takes items in on terms: the same request again gets its first answer.
+pub(super) async fn accept(tx: &mut Tx, receipts: &[Receipt], terms: &Terms) -> Result<Accepted> {
+    let tenant = receipts.first().map(|receipt| receipt.tenant_id);
+    if let (Some(tenant), Some(once)) = (tenant, &terms.once)
+        && let Some(received) = access::first_answer(tx, tenant, once).await?
+    {
+        return Ok(Accepted { received, repeated: true });
+    }
+    let received = receive(tx, receipts).await?;
+    if let Some(tenant) = tenant {
+        if let Some(once) = &terms.once {
+            access::keep_answer(tx, tenant, once, &received).await?;
+        }
+        if let Some(audit) = &terms.audit {
+            access::audit(tx, tenant, audit).await?;
+        }
+    }
+    Ok(Accepted { received, repeated: false })
+}
+
 /// Takes items in.
-pub(super) async fn receive(tx: &mut Tx, receipts: &[Receipt]) -> Result<Vec<Received>> {
+async fn receive(tx: &mut Tx, receipts: &[Receipt]) -> Result<Vec<Received>> {
     tx.check_tenants(receipts.iter().map(|r| r.tenant_id)).await?;
     tx.lock_batches(receipts.iter().filter_map(|r| r.batch_id)).await?;
     let mut held = find_receipts(tx, receipts).await?;
@@ -343,7 +364,13 @@ async fn upsert_documents(
     .bind(tx.now.0)
     .fetch_all(tx.conn())
     .await
-    .map_err(sql_error("store documents"))?;
+    .map_err(|e| match code(&e).as_deref() {
+        // Content was there when it was looked for, and was taken out before this. Whoever sends it again finds it gone.
+        Some("23505") => Error::unavailable("content was removed while it was received")
+            .with_source(e.to_string())
+            .with_hint("send it again"),
+        _ => sql_error("store documents")(e),
+    })?;
     let mut next: HashMap<(TenantId, ContentHash), (DocumentId, i64)> = HashMap::with_capacity(rows.len());
     for row in &rows {
         let mut c = Columns::new(row);
@@ -468,7 +495,7 @@ async fn idle_documents(
     let ids: Vec<_> = documents.map(|d| d.0).collect();
     let rows = query::<Postgres>(
         "SELECT document_id, content_hash, bytes, name, blob_key FROM document
-         WHERE document_id = ANY($1) AND tenant_id = $2 ORDER BY document_id FOR NO KEY UPDATE",
+         WHERE document_id = ANY($1) AND tenant_id = $2 AND NOT removed ORDER BY document_id FOR NO KEY UPDATE",
     )
     .bind(&ids)
     .bind(tenant.0)

@@ -133,7 +133,8 @@ async fn chosen(
         }
         Some(ids) => {
             query::<Postgres>(
-                "SELECT task_id FROM task WHERE task_id = ANY($2) AND tenant_id = $1 AND state = ANY($3)",
+                "SELECT task_id FROM task WHERE task_id = ANY($2) AND tenant_id = $1 AND state = ANY($3)
+                   AND NOT EXISTS (SELECT 1 FROM document d WHERE d.document_id = task.document_id AND d.removed)",
             )
             .bind(tenant.0)
             .bind(ids.iter().map(|t| t.0).collect::<Vec<_>>())

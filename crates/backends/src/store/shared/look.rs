@@ -4,7 +4,7 @@ use docmill_core::Error;
 use docmill_core::answer::{IngestionLine, LeaseLine, TimelineLine, WhyAnswer};
 use docmill_core::clock::Timestamp;
 use docmill_core::disposition::MAX_ATTEMPTS;
-use docmill_core::document::{DocumentState, Evidence, derive_state};
+use docmill_core::document::{DocumentState, Evidence, STALE_AFTER, derive_state};
 use docmill_core::error::ErrorNote;
 use docmill_core::id::{BatchId, DocumentId, IngestionId, WorkerId};
 use docmill_core::ingestion::{IngestionStatus, Stage};
@@ -27,6 +27,31 @@ pub(in crate::store) fn document_state(
         titled: true,
     };
     (derive_state(&evidence, now), needs_review)
+}
+
+/// Whether an open ingestion has had no progress for too long.
+pub(in crate::store) fn is_stale(status: IngestionStatus, progress_at: Timestamp, now: Timestamp) -> bool {
+    status == IngestionStatus::InProgress && now.since(progress_at) > STALE_AFTER
+}
+
+/// Which media types are wanted: one, or all that begin alike.
+#[derive(Default)]
+pub(in crate::store) struct Types<'q> {
+    pub(in crate::store) exactly: Option<&'q str>,
+    pub(in crate::store) prefix: Option<&'q str>,
+}
+
+impl<'q> Types<'q> {
+    /// `image/*` is every image.
+    pub(in crate::store) fn of(wanted: Option<&'q str>) -> Self {
+        match wanted {
+            None | Some("*/*" | "") => Self::default(),
+            Some(wanted) => match wanted.strip_suffix('*') {
+                Some(prefix) => Self { exactly: None, prefix: Some(prefix) },
+                None => Self { exactly: Some(wanted), prefix: None },
+            },
+        }
+    }
 }
 
 /// A cursor that no page of `list` gave out.

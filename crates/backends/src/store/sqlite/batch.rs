@@ -1,5 +1,6 @@
 //! Batches: opening, sealing, pausing, cancelling, and their totals.
 
+use docmill_core::answer::BatchesAnswer;
 use docmill_core::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TenantId};
@@ -7,6 +8,7 @@ use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::json;
 
+use super::super::shared::look::bad_cursor;
 use super::row::{Columns, sql_error};
 use super::task;
 use super::tx::Tx;
@@ -101,7 +103,28 @@ pub(super) fn change(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId, change: 
             move_tasks(tx, batch, "held", "queued")
         }
         BatchChange::Cancel => cancel(tx, tenant, batch),
+        BatchChange::Priority(priority) => set_priority(tx, batch, priority),
     }
+}
+
+/// Later items take the batch's priority; what waits or runs takes the new one with its age.
+fn set_priority(tx: &Tx<'_>, batch: BatchId, priority: u8) -> Result<u64> {
+    for sql in [
+        "UPDATE batch SET priority = ?2 WHERE batch_id = ?1",
+        "UPDATE ingestion SET priority = ?2 WHERE batch_id = ?1 AND status = 'in_progress'",
+    ] {
+        tx.sql(sql)?
+            .execute(params![batch.as_bytes(), priority])
+            .map_err(sql_error("change the priority of a batch"))?;
+    }
+    let changed = tx
+        .sql(
+            "UPDATE task SET order_key = order_key + (?2 - priority) * 60000, priority = ?2
+             WHERE batch_id = ?1 AND state IN ('waiting', 'queued', 'held', 'running')",
+        )?
+        .execute(params![batch.as_bytes(), priority])
+        .map_err(sql_error("change the priority of a batch"))?;
+    Ok(changed as u64)
 }
 
 fn move_tasks(tx: &Tx<'_>, batch: BatchId, from: &str, to: &str) -> Result<u64> {
@@ -188,4 +211,33 @@ pub(super) fn recent(conn: &Connection, tenant: TenantId, limit: usize) -> Resul
         out.push(totals(row)?);
     }
     Ok(out)
+}
+
+/// Newest first, page by page; the cursor is the last id seen.
+pub(super) fn page(
+    conn: &Connection,
+    tenant: TenantId,
+    limit: usize,
+    cursor: Option<&str>,
+) -> Result<BatchesAnswer> {
+    let before = match cursor {
+        Some(text) => {
+            text.parse::<BatchId>().map_err(|e| bad_cursor(text).with_source(e))?.as_bytes().to_vec()
+        }
+        None => vec![0xff; 17],
+    };
+    let sql =
+        format!("SELECT {COLUMNS} WHERE tenant_id = ?1 AND batch_id < ?2 ORDER BY batch_id DESC LIMIT ?3");
+    let mut statement = conn.prepare_cached(&sql).map_err(sql_error("list batches"))?;
+    let mut rows = statement
+        .query(params![tenant.as_bytes(), before, limit as i64 + 1])
+        .map_err(sql_error("list batches"))?;
+    let mut batches = Vec::new();
+    while let Some(row) = rows.next().map_err(sql_error("list batches"))? {
+        batches.push(totals(row)?);
+    }
+    let more = batches.len() > limit;
+    batches.truncate(limit);
+    let next_cursor = batches.last().filter(|_| more).map(|b| b.batch_id.to_string());
+    Ok(BatchesAnswer { batches, next_cursor })
 }

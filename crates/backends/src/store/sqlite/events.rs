@@ -73,6 +73,7 @@ pub(super) fn prune(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64> {
     )?
     .execute([before.0])
     .map_err(sql_error("prune events"))?;
+    super::access::prune(tx)?;
     let removed = tx
         .sql(
             "DELETE FROM event WHERE last_seq <= (SELECT event_floor FROM tenant t WHERE t.tenant_id = event.tenant_id)",

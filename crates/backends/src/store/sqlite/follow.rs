@@ -14,7 +14,7 @@ use super::row::{Columns, json, sql_error};
 pub(super) fn changes(conn: &Connection, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
     let mut statement = conn
         .prepare_cached(
-            "SELECT change_seq, tenant_id, document_id, name, title, media_type, transcription_key
+            "SELECT change_seq, tenant_id, document_id, removed, name, title, media_type, transcription_key
              FROM document WHERE change_seq > ?1 ORDER BY change_seq LIMIT ?2",
         )
         .map_err(sql_error("read changes"))?;
@@ -26,7 +26,7 @@ pub(super) fn changes(conn: &Connection, after: i64, limit: usize) -> Result<Vec
             seq: c.get()?,
             tenant_id: c.tenant()?,
             document_id: c.document()?,
-            removed: false,
+            removed: c.flag()?,
             name: c.get()?,
             title: c.get()?,
             media_type: c.get()?,

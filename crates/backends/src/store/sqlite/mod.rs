@@ -4,6 +4,7 @@
 //! transaction gathers on the side (events, batch totals, change numbers) is written once at its end (`tx`).
 //! Reads run on their own connections and never wait for the writer. Each other file is one group of verbs.
 
+mod access;
 mod batch;
 mod children;
 mod claim;
@@ -17,6 +18,7 @@ mod migrate;
 mod open;
 mod readers;
 mod receive;
+mod remove;
 mod row;
 mod steer;
 mod sweep;

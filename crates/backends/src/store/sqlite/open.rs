@@ -5,29 +5,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docmill_core::access::{AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, TenantLine};
 use docmill_core::answer::{
-    CountAnswer, DeadLine, EventsAnswer, ListAnswer, ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+    BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, ListAnswer, ProblemGroup,
+    ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
 };
 use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
 use docmill_core::clock::{Clock, IdGen, Timestamp};
-use docmill_core::document::DocumentState;
 use docmill_core::dossier::Dossier;
 use docmill_core::error::ErrorNote;
 use docmill_core::event::EventFilter;
 use docmill_core::id::{
-    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId,
+    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, KeyId, TaskId, TenantId, WorkerId,
 };
 use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ledger::Ledger;
 use docmill_core::metrics::StoreMeter;
-use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, NewWorker, Receipt,
-    Received, Selected, Selection, StepRecord, Swept, Tally,
+    Accepted, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, ListQuery,
+    NewWorker, Receipt, Selected, Selection, StepRecord, Swept, Tally, Terms,
 };
+use docmill_core::ports::{Access, Store};
 use docmill_core::task::{Lease, NewTask, TaskKind};
-use docmill_core::{Error, Result, crash};
+use docmill_core::{Error, ErrorKind, Result, crash};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::watch;
@@ -38,8 +39,8 @@ use super::readers::Readers;
 use super::row::sql_error;
 use super::writer::{Lane, Writer};
 use super::{
-    batch, children, claim, commit, events, follow, ledger, look, migrate, receive, steer, sweep, transfer,
-    worker,
+    access, batch, children, claim, commit, events, follow, ledger, look, migrate, receive, remove, steer,
+    sweep, transfer, worker,
 };
 
 /// The embedded store.
@@ -151,6 +152,51 @@ fn configure(conn: &Connection) -> Result<()> {
 }
 
 #[async_trait]
+impl Access for SqliteStore {
+    async fn tenants(&self) -> Result<Vec<TenantLine>> {
+        self.readers.read(access::tenants).await
+    }
+
+    async fn find_tenant(&self, name: &str) -> Result<Option<TenantId>> {
+        let name = name.to_owned();
+        self.readers.read(move |conn| access::find_tenant(conn, &name)).await
+    }
+
+    async fn add_key(&self, key: NewKey, audit: NewAudit) -> Result<KeyLine> {
+        self.writer.write(Lane::Usual, move |tx| access::add_key(tx, &key, audit.clone())).await
+    }
+
+    async fn keys(&self, tenant: TenantId) -> Result<Vec<KeyLine>> {
+        self.readers.read(move |conn| access::keys(conn, tenant)).await
+    }
+
+    async fn revoke_key(&self, tenant: TenantId, key: KeyId, audit: NewAudit) -> Result<bool> {
+        self.writer.write(Lane::Usual, move |tx| access::revoke_key(tx, tenant, key, audit.clone())).await
+    }
+
+    async fn find_key(&self, hash: &ContentHash) -> Result<Option<Holder>> {
+        let hash = *hash;
+        self.readers.read(move |conn| access::find_key(conn, &hash)).await
+    }
+
+    async fn key(&self, id: KeyId) -> Result<Option<(Holder, ContentHash)>> {
+        self.readers.read(move |conn| access::key(conn, id)).await
+    }
+
+    async fn count_keys(&self) -> Result<KeyCounts> {
+        self.readers.read(access::count_keys).await
+    }
+
+    async fn audit(&self, tenant: TenantId, entry: NewAudit) -> Result<()> {
+        self.writer.write(Lane::Usual, move |tx| access::audit(tx, tenant, entry.clone())).await
+    }
+
+    async fn audit_log(&self, tenant: TenantId, after: i64, limit: usize) -> Result<AuditLogAnswer> {
+        self.readers.read(move |conn| access::audit_log(conn, tenant, after, limit)).await
+    }
+}
+
+#[async_trait]
 impl Store for SqliteStore {
     async fn tenant(&self, name: &str) -> Result<TenantId> {
         let name = name.to_owned();
@@ -185,6 +231,11 @@ impl Store for SqliteStore {
         self.readers.read(move |conn| batch::find(conn, tenant, &key)).await
     }
 
+    async fn batches(&self, tenant: TenantId, limit: usize, cursor: Option<&str>) -> Result<BatchesAnswer> {
+        let cursor = cursor.map(str::to_owned);
+        self.readers.read(move |conn| batch::page(conn, tenant, limit, cursor.as_deref())).await
+    }
+
     async fn change_batch(&self, tenant: TenantId, batch: BatchId, change: BatchChange) -> Result<u64> {
         self.writer.write(Lane::Usual, move |tx| batch::change(tx, tenant, batch, change)).await
     }
@@ -194,10 +245,8 @@ impl Store for SqliteStore {
         self.readers.read(move |conn| receive::known(conn, tenant, &hashes)).await
     }
 
-    async fn receive(&self, receipts: Vec<Receipt>) -> Result<Vec<Received>> {
-        self.writer
-            .write(Lane::Usual, move |tx| receipts.iter().map(|r| receive::receive(tx, r)).collect())
-            .await
+    async fn accept(&self, receipts: Vec<Receipt>, terms: Terms) -> Result<Accepted> {
+        self.writer.write(Lane::Usual, move |tx| receive::accept(tx, &receipts, &terms)).await
     }
 
     async fn reprocess(
@@ -216,6 +265,10 @@ impl Store for SqliteStore {
                 Ok(started)
             })
             .await
+    }
+
+    async fn remove(&self, tenant: TenantId, document: DocumentId) -> Result<Option<Vec<BlobKey>>> {
+        self.writer.write(Lane::Usual, move |tx| remove::remove(tx, tenant, document)).await
     }
 
     async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
@@ -335,15 +388,22 @@ impl Store for SqliteStore {
         self.readers.read(move |conn| look::status(conn, tenant, pace)).await
     }
 
-    async fn list(
-        &self,
-        tenant: TenantId,
-        state: Option<DocumentState>,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<ListAnswer> {
-        let (cursor, now) = (cursor.map(str::to_owned), self.clock.now());
-        self.readers.read(move |conn| look::list(conn, tenant, state, limit, cursor.as_deref(), now)).await
+    async fn list(&self, tenant: TenantId, query: &ListQuery) -> Result<ListAnswer> {
+        let (query, now) = (query.clone(), self.clock.now());
+        self.readers.read(move |conn| look::list(conn, tenant, &query, now)).await
+    }
+
+    async fn ingestion(&self, tenant: TenantId, id: IngestionId) -> Result<Option<IngestionAnswer>> {
+        let now = self.clock.now();
+        self.readers.read(move |conn| look::ingestion(conn, tenant, id, now)).await
+    }
+
+    async fn problems(&self, tenant: TenantId) -> Result<Vec<ProblemGroup>> {
+        self.readers.read(move |conn| look::problems(conn, tenant)).await
+    }
+
+    async fn having_problem(&self, tenant: TenantId, cause: ErrorKind) -> Result<Vec<DocumentId>> {
+        self.readers.read(move |conn| look::having_problem(conn, tenant, cause)).await
     }
 
     async fn show(&self, tenant: TenantId, id: &str) -> Result<Option<ShowAnswer>> {

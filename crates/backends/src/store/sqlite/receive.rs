@@ -3,17 +3,17 @@
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, ContentHash, DocumentId, IngestionId, SourceId, TenantId};
 use docmill_core::ingestion::{IngestionStatus, Origin};
-use docmill_core::ports::store::{Arrival, Receipt, Received, StoredContent};
+use docmill_core::ports::store::{Accepted, Arrival, Receipt, Received, StoredContent, Terms};
 use docmill_core::task::NewTask;
-use docmill_core::{Result, crash};
+use docmill_core::{Error, Result, crash};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::json;
 
 use super::super::shared::{self, receive::receipt_key};
-use super::finish;
 use super::row::{Columns, sql_error};
 use super::task::{self, Begin, Belongs};
 use super::tx::Tx;
+use super::{access, finish};
 
 /// The place of an item in its container.
 pub(super) struct Place<'a> {
@@ -58,6 +58,26 @@ pub(super) fn known(
                 .transpose()
         })
         .collect()
+}
+
+/// Takes items in on terms: the same request again gets its first answer.
+pub(super) fn accept(tx: &mut Tx<'_>, receipts: &[Receipt], terms: &Terms) -> Result<Accepted> {
+    let tenant = receipts.first().map(|receipt| receipt.tenant_id);
+    if let (Some(tenant), Some(once)) = (tenant, &terms.once)
+        && let Some(received) = access::first_answer(tx, tenant, once)?
+    {
+        return Ok(Accepted { received, repeated: true });
+    }
+    let received: Vec<Received> = receipts.iter().map(|r| receive(tx, r)).collect::<Result<_>>()?;
+    if let Some(tenant) = tenant {
+        if let Some(once) = &terms.once {
+            access::keep_answer(tx, tenant, once, &received)?;
+        }
+        if let Some(audit) = &terms.audit {
+            access::audit(tx, tenant, audit.clone())?;
+        }
+    }
+    Ok(Accepted { received, repeated: false })
 }
 
 /// Takes one item in.
@@ -237,7 +257,15 @@ pub(super) fn upsert_document(
             ],
             |r| Ok((r.get::<_, [u8; 16]>(0)?, r.get::<_, i64>(1)?)),
         )
-        .map_err(sql_error("store a document"))?;
+        .map_err(|e| match e.sqlite_error_code() {
+            // Its content was there when it was looked for, and was taken out before this.
+            Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                Error::unavailable(format!("content {} was removed while it was received", stored.hash))
+                    .with_source(e)
+                    .with_hint("send it again")
+            }
+            _ => sql_error("store a document")(e),
+        })?;
     crash::point("store.receive.document");
     Ok((DocumentId::from_slice(&id)?, generation > 1, generation))
 }
@@ -295,7 +323,7 @@ pub(super) fn reprocess(
     let found = {
         let mut statement = tx.sql(
             "SELECT content_hash, bytes, name, blob_key FROM document
-             WHERE document_id = ?1 AND tenant_id = ?2 AND NOT EXISTS (
+             WHERE document_id = ?1 AND tenant_id = ?2 AND removed = 0 AND NOT EXISTS (
                SELECT 1 FROM ingestion i WHERE i.document_id = document.document_id AND i.status = 'in_progress')",
         )?;
         let mut rows = statement

@@ -2,7 +2,7 @@
 
 use docmill_core::clock::Timestamp;
 use docmill_core::error::ErrorNote;
-use docmill_core::id::{BatchId, ContentHash, DocumentId, IngestionId, TenantId, WorkerId};
+use docmill_core::id::{BatchId, ContentHash, DocumentId, IngestionId, KeyId, TenantId, WorkerId};
 use docmill_core::{Error, ErrorKind, Result};
 use rusqlite::types::ValueRef;
 use rusqlite::{ErrorCode, Row};
@@ -89,6 +89,15 @@ impl<'r, 's> Columns<'r, 's> {
     pub(super) fn worker(&mut self) -> Result<WorkerId> {
         let index = self.step();
         column(self.row, index, |v| WorkerId::from_slice(v.as_blob().ok()?).ok())
+    }
+
+    pub(super) fn key(&mut self) -> Result<KeyId> {
+        let index = self.step();
+        column(self.row, index, |v| KeyId::from_slice(v.as_blob().ok()?).ok())
+    }
+
+    pub(super) fn key_opt(&mut self) -> Result<Option<KeyId>> {
+        self.blob_opt(|b| KeyId::from_slice(b).ok())
     }
 
     pub(super) fn ingestion(&mut self) -> Result<IngestionId> {

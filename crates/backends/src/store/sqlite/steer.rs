@@ -102,6 +102,19 @@ pub(super) fn drop_dead(tx: &mut Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]
     Ok(ids.len() as u64)
 }
 
+/// Dismisses the dead letters of one ingestion.
+pub(super) fn drop_dead_of(tx: &mut Tx<'_>, tenant: TenantId, ingestion: IngestionId) -> Result<()> {
+    let dead: Vec<TaskId> = tx
+        .sql("SELECT task_id FROM task WHERE ingestion_id = ?1 AND state = 'dead'")?
+        .query_map([ingestion.as_bytes()], |r| r.get(0).map(TaskId))
+        .and_then(Iterator::collect)
+        .map_err(sql_error("look for dead letters"))?;
+    if !dead.is_empty() {
+        drop_dead(tx, tenant, Some(&dead))?;
+    }
+    Ok(())
+}
+
 fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -> Result<Vec<TaskId>> {
     let Some(ids) = ids else {
         return tx
@@ -111,7 +124,10 @@ fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -
             .map_err(sql_error("look for dead letters"));
     };
     let mut statement =
-        tx.sql(&format!("SELECT 1 FROM task WHERE task_id = ?1 AND tenant_id = ?2 AND state IN {states}"))?;
+        tx.sql(&format!(
+            "SELECT 1 FROM task WHERE task_id = ?1 AND tenant_id = ?2 AND state IN {states}
+               AND NOT EXISTS (SELECT 1 FROM document d WHERE d.document_id = task.document_id AND d.removed = 1)"
+        ))?;
     for id in ids {
         let found: Option<i64> = statement
             .query_row(params![id.0, tenant.as_bytes()], |r| r.get(0))

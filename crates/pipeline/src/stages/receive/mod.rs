@@ -5,6 +5,7 @@
 //! accepted while too little room is left on the disk.
 
 mod file;
+pub(crate) mod together;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::{BatchId, ContentHash, IngestionId, TenantId};
 use docmill_core::ingestion::{IngestionEnd, Origin};
-use docmill_core::ports::store::{Arrival, Receipt, Received};
+use docmill_core::ports::store::{Accepted, Arrival, Receipt, Received, Terms};
 use docmill_core::{Error, ErrorKind, Result, crash};
 use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::sync::mpsc;
@@ -79,6 +80,16 @@ pub(crate) async fn receive(
         .try_collect()
         .await?;
 
+    register(deps, tenant, prepared, Terms::default()).await.map(|accepted| accepted.received)
+}
+
+/// Makes the content of all items durable, then stores their rows in one transaction.
+async fn register(
+    deps: &Deps,
+    tenant: TenantId,
+    prepared: Vec<(Head, Prepared)>,
+    terms: Terms,
+) -> Result<Accepted> {
     let mut heads = Vec::with_capacity(prepared.len());
     let mut fresh = Vec::with_capacity(prepared.len());
     for (head, prepared) in prepared {
@@ -105,11 +116,11 @@ pub(crate) async fn receive(
         receipts.push(head.into_receipt(tenant, IngestionId(deps.ids.next()), arrival));
     }
     crash::point("receive.before_row");
-    let received = deps.store.receive(receipts).await?;
+    let accepted = deps.store.accept(receipts, terms).await?;
     crash::point("receive.after_row");
-    let taken: Vec<_> = received.iter().map(|r| r.document_id).collect();
+    let taken: Vec<_> = accepted.received.iter().map(|r| r.document_id).collect();
     stored::take_back(deps, &proposed, &taken).await;
-    Ok(received)
+    Ok(accepted)
 }
 
 /// An offer without its content.

@@ -152,7 +152,7 @@ impl<'a> Run<'a> {
                         self.problems.push(problem);
                     }
                 }
-Found::Meta { .. } => {
+                Found::Meta { .. } => {
                     if let Some(about) = &mut self.about {
                         about.add(found)?;
                     }

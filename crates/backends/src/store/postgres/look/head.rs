@@ -40,7 +40,7 @@ pub(in super::super) async fn heads(
     let rows = query::<Postgres>(concat!(
         "SELECT ",
         head_columns!(),
-        " FROM document d WHERE d.document_id = ANY($1) AND d.tenant_id = $2"
+        " FROM document d WHERE d.document_id = ANY($1) AND d.tenant_id = $2 AND NOT d.removed"
     ))
     .bind(ids.iter().map(|d| d.0).collect::<Vec<_>>())
     .bind(tenant.0)
@@ -79,7 +79,7 @@ pub(in super::super) async fn select(
            EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'), ",
         evidence!(),
         evidence_from!(),
-        "WHERE d.tenant_id = $1 AND ($2::uuid[] IS NULL OR d.document_id = ANY($2))
+        "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid[] IS NULL OR d.document_id = ANY($2))
            AND ($3::text IS NULL OR d.media_type = $3)
          ORDER BY d.document_id"
     ))

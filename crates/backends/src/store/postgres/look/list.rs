@@ -3,13 +3,14 @@
 use docmill_core::Result;
 use docmill_core::answer::{DocumentLine, ListAnswer};
 use docmill_core::clock::Timestamp;
-use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::ports::store::ListQuery;
+use docmill_core::problem::ResultCode;
 use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, PgRow, Postgres};
 
-use super::super::super::shared::look::bad_cursor;
-use super::super::row::{Columns, sql_error};
+use super::super::super::shared::look::{Types, bad_cursor};
+use super::super::row::{Columns, sql_error, text};
 use super::{evidence, evidence_from, state};
 
 /// Rows looked at in one step while a state is searched for.
@@ -18,37 +19,43 @@ const STEP: usize = 500;
 pub(in super::super) async fn list(
     conn: &mut PgConnection,
     tenant: TenantId,
-    wanted: Option<DocumentState>,
-    limit: usize,
-    cursor: Option<&str>,
+    wanted: &ListQuery,
     now: Timestamp,
 ) -> Result<ListAnswer> {
-    let limit = limit.clamp(1, 10_000);
+    let limit = wanted.limit.clamp(1, 10_000);
     // The cursor is the last id seen. Ids grow with time, so later arrivals never disturb the pages.
-    let mut before = match cursor {
+    let mut before = match &wanted.cursor {
         Some(text) => Some(text.parse::<DocumentId>().map_err(|e| bad_cursor(text).with_source(e))?),
         None => None,
     };
-    let step = if wanted.is_some() { STEP.max(limit) } else { limit + 1 };
+    let types = Types::of(wanted.media_type.as_deref());
+    let ids = wanted.ids.as_ref().map(|ids| ids.iter().map(|d| d.0).collect::<Vec<_>>());
+    let step = if wanted.state.is_some() { STEP.max(limit) } else { limit + 1 };
     let mut documents: Vec<DocumentLine> = Vec::new();
     loop {
         let rows = query::<Postgres>(concat!(
-            "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, ",
+            "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
+               c.result, c.error, ",
             evidence!(),
             evidence_from!(),
-            "WHERE d.tenant_id = $1 AND ($2::uuid IS NULL OR d.document_id < $2)
+            "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid IS NULL OR d.document_id < $2)
+               AND ($4::text IS NULL OR d.media_type = $4) AND ($5::text IS NULL OR starts_with(d.media_type, $5))
+               AND ($6::uuid[] IS NULL OR d.document_id = ANY($6))
              ORDER BY d.document_id DESC LIMIT $3"
         ))
         .bind(tenant.0)
         .bind(before.map(|d| d.0))
         .bind(step as i64)
+        .bind(types.exactly.map(text))
+        .bind(types.prefix.map(text))
+        .bind(&ids)
         .fetch_all(&mut *conn)
         .await
         .map_err(sql_error("list documents"))?;
         let page: Vec<DocumentLine> = rows.iter().map(|row| line(row, now)).collect::<Result<_>>()?;
         let last = page.last().map(|d| d.document_id);
         let full = page.len() == step;
-        documents.extend(page.into_iter().filter(|d| wanted.is_none_or(|w| d.state == w)));
+        documents.extend(page.into_iter().filter(|d| wanted.state.is_none_or(|w| d.state == w)));
         if last.is_none() || !full || documents.len() > limit {
             break;
         }
@@ -64,6 +71,20 @@ fn line(row: &PgRow, now: Timestamp) -> Result<DocumentLine> {
     let mut c = Columns::new(row);
     let (document_id, name, title, media_type) = (c.document()?, c.get()?, c.get()?, c.get()?);
     let (bytes, created_at) = (c.count()?, c.time()?);
+    let (page_count, language) = (c.int_opt()?, c.get()?);
+    let (result, error) = (c.word_opt(ResultCode::from_name)?, c.json_opt()?);
     let (state, _) = state(&mut c, now)?;
-    Ok(DocumentLine { document_id, name, title, media_type, bytes, state, created_at })
+    Ok(DocumentLine {
+        document_id,
+        name,
+        title,
+        media_type,
+        bytes,
+        state,
+        page_count,
+        language,
+        result,
+        error,
+        created_at,
+    })
 }

@@ -3,7 +3,9 @@
 
 mod dossier;
 mod head;
+mod ingestion;
 mod list;
+mod problems;
 mod show;
 mod status;
 mod tally;
@@ -11,7 +13,9 @@ mod why;
 
 pub(super) use dossier::dossiers;
 pub(super) use head::{head, heads, select};
+pub(super) use ingestion::ingestion;
 pub(super) use list::list;
+pub(super) use problems::{having_problem, problems};
 pub(super) use show::show;
 pub(super) use status::status;
 pub(super) use tally::tally;
@@ -59,9 +63,9 @@ fn state(c: &mut Columns<'_>, now: Timestamp) -> Result<(DocumentState, bool)> {
 async fn resolve(conn: &mut PgConnection, tenant: TenantId, id: &str) -> Result<Option<DocumentId>> {
     let id: DocumentId = id.parse()?;
     let found: Option<Uuid> = query_scalar::<Postgres, Uuid>(
-        "SELECT document_id FROM document WHERE document_id = $1 AND tenant_id = $2
-         UNION ALL SELECT document_id FROM ingestion
-           WHERE ingestion_id = $1 AND tenant_id = $2 AND document_id IS NOT NULL LIMIT 1",
+        "SELECT document_id FROM document WHERE document_id = $1 AND tenant_id = $2 AND NOT removed
+         UNION ALL SELECT i.document_id FROM ingestion i JOIN document d ON d.document_id = i.document_id
+           WHERE i.ingestion_id = $1 AND i.tenant_id = $2 AND NOT d.removed LIMIT 1",
     )
     .bind(id.0)
     .bind(tenant.0)

@@ -22,7 +22,7 @@ pub(in super::super) async fn status(
 ) -> Result<StatusAnswer> {
     // Held tasks have no index, because there nearly never are any: only paused batches are looked through.
     let row = query::<Postgres>(
-        "SELECT (SELECT count(*) FROM document WHERE tenant_id = $1),
+        "SELECT (SELECT count(*) FROM document WHERE tenant_id = $1 AND NOT removed),
            (SELECT count(*) FROM task WHERE state = 'queued' AND tenant_id = $1),
            (SELECT count(*) FROM batch b JOIN ingestion i ON i.batch_id = b.batch_id AND i.status = 'in_progress'
               JOIN task t ON t.ingestion_id = i.ingestion_id AND t.state = 'held'

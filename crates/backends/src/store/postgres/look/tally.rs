@@ -33,7 +33,7 @@ const INGESTIONS: &str = "
 
 /// A tenant's last event is that of the last row of its log, or the floor if all rows have been pruned.
 const OTHERS: &str = "
-    SELECT (SELECT count(*) FROM document), (SELECT count(*) FROM worker),
+    SELECT (SELECT count(*) FROM document WHERE NOT removed), (SELECT count(*) FROM worker),
       (SELECT coalesce(sum(coalesce((SELECT max(last_seq) FROM event e WHERE e.tenant_id = t.tenant_id),
         t.event_floor)), 0)::bigint FROM tenant t)";
 

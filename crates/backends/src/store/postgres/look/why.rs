@@ -34,9 +34,11 @@ pub(in super::super) async fn why(
 async fn newest(conn: &mut PgConnection, tenant: TenantId, id: &str) -> Result<Option<Item>> {
     let id: DocumentId = id.parse()?;
     let row = query::<Postgres>(
-        "SELECT ingestion_id, document_id, batch_id, status, result, attempt, error, problems, skip_reason
-         FROM ingestion WHERE tenant_id = $2 AND (ingestion_id = $1 OR document_id = $1)
-         ORDER BY status = 'in_progress' DESC, generation DESC LIMIT 1",
+        "SELECT i.ingestion_id, d.document_id, i.batch_id, i.status, i.result, i.attempt, i.error, i.problems, i.skip_reason
+         FROM ingestion i LEFT JOIN document d ON d.document_id = i.document_id AND NOT d.removed
+         WHERE i.tenant_id = $2 AND (i.ingestion_id = $1 OR i.document_id = $1)
+           AND (i.ingestion_id = $1 OR d.document_id IS NOT NULL)
+         ORDER BY i.status = 'in_progress' DESC, i.generation DESC LIMIT 1",
     )
     .bind(id.0)
     .bind(tenant.0)

@@ -28,7 +28,9 @@ pub(in super::super) fn heads(
     tenant: TenantId,
     ids: &[DocumentId],
 ) -> Result<Vec<DocumentHead>> {
-    let sql = format!("SELECT {HEAD} FROM document d WHERE d.document_id = ?1 AND d.tenant_id = ?2");
+    let sql = format!(
+        "SELECT {HEAD} FROM document d WHERE d.document_id = ?1 AND d.tenant_id = ?2 AND d.removed = 0"
+    );
     let mut out = Vec::with_capacity(ids.len());
     for id in ids {
         out.extend(first(conn, "look up a document", &sql, params![id.as_bytes(), tenant.as_bytes()], read)?);
@@ -62,10 +64,10 @@ pub(in super::super) fn select(
            {EVIDENCE} FROM document d {EVIDENCE_JOIN}"
     );
     let found = if selection.ids.is_empty() {
-        let sql = format!("{columns} WHERE d.tenant_id = ?1 ORDER BY d.document_id");
+        let sql = format!("{columns} WHERE d.tenant_id = ?1 AND d.removed = 0 ORDER BY d.document_id");
         collect(conn, "select documents", &sql, [tenant.as_bytes()], read_selected)?
     } else {
-        let sql = format!("{columns} WHERE d.tenant_id = ?1 AND d.document_id = ?2");
+        let sql = format!("{columns} WHERE d.tenant_id = ?1 AND d.document_id = ?2 AND d.removed = 0");
         let mut found = Vec::new();
         for id in &selection.ids {
             let args = params![tenant.as_bytes(), id.as_bytes()];

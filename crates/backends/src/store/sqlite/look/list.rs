@@ -3,11 +3,13 @@
 use docmill_core::Result;
 use docmill_core::answer::{DocumentLine, ListAnswer};
 use docmill_core::clock::Timestamp;
-use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::ports::store::ListQuery;
+use docmill_core::problem::ResultCode;
 use rusqlite::{Connection, params};
 
-use super::super::super::shared::look::bad_cursor;
+use super::super::super::shared::look::{Types, bad_cursor};
+use super::super::row::json;
 use super::{EVIDENCE, EVIDENCE_JOIN, collect, state};
 
 /// Rows looked at in one step while a state is searched for.
@@ -16,37 +18,55 @@ const STEP: usize = 500;
 pub(in super::super) fn list(
     conn: &Connection,
     tenant: TenantId,
-    wanted: Option<DocumentState>,
-    limit: usize,
-    cursor: Option<&str>,
+    query: &ListQuery,
     now: Timestamp,
 ) -> Result<ListAnswer> {
-    let limit = limit.clamp(1, 10_000);
+    let limit = query.limit.clamp(1, 10_000);
     // The cursor is the last id seen. Ids grow with time, so later arrivals never disturb the pages.
-    let mut before = match cursor {
+    let mut before = match &query.cursor {
         Some(text) => {
             text.parse::<DocumentId>().map_err(|e| bad_cursor(text).with_source(e))?.as_bytes().to_vec()
         }
         None => vec![0xff; 17],
     };
+    let types = Types::of(query.media_type.as_deref());
+    let ids = query.ids.as_ref().map(|ids| json(&ids.iter().map(hex).collect::<Vec<_>>())).transpose()?;
     let sql = format!(
-        "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, {EVIDENCE}
+        "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
+           c.result, c.error, {EVIDENCE}
          FROM document d {EVIDENCE_JOIN}
-         WHERE d.tenant_id = ?1 AND d.document_id < ?2 ORDER BY d.document_id DESC LIMIT ?3"
+         WHERE d.tenant_id = ?1 AND d.document_id < ?2 AND d.removed = 0
+           AND (?4 IS NULL OR d.media_type = ?4) AND (?5 IS NULL OR substr(d.media_type, 1, length(?5)) = ?5)
+           AND (?6 IS NULL OR d.document_id IN (SELECT unhex(value) FROM json_each(?6)))
+         ORDER BY d.document_id DESC LIMIT ?3"
     );
-    let step = if wanted.is_some() { STEP.max(limit) } else { limit + 1 };
+    let step = if query.state.is_some() { STEP.max(limit) } else { limit + 1 };
     let mut documents: Vec<DocumentLine> = Vec::new();
     loop {
-        let args = params![tenant.as_bytes(), before, step as i64];
+        let args = params![tenant.as_bytes(), before, step as i64, types.exactly, types.prefix, ids];
         let page = collect(conn, "list documents", &sql, args, |c| {
             let (document_id, name, title, media_type) = (c.document()?, c.get()?, c.get()?, c.get()?);
             let (bytes, created_at) = (c.count()?, c.time()?);
+            let (page_count, language) = (c.get()?, c.get()?);
+            let (result, error) = (c.word_opt(ResultCode::from_name)?, c.json_opt()?);
             let (state, _) = state(c, now)?;
-            Ok(DocumentLine { document_id, name, title, media_type, bytes, state, created_at })
+            Ok(DocumentLine {
+                document_id,
+                name,
+                title,
+                media_type,
+                bytes,
+                state,
+                page_count,
+                language,
+                result,
+                error,
+                created_at,
+            })
         })?;
         let last = page.last().map(|d| d.document_id.as_bytes().to_vec());
         let full = page.len() == step;
-        documents.extend(page.into_iter().filter(|d| wanted.is_none_or(|w| d.state == w)));
+        documents.extend(page.into_iter().filter(|d| query.state.is_none_or(|w| d.state == w)));
         match last {
             Some(last) if full && documents.len() <= limit => before = last,
             _ => break,
@@ -56,4 +76,8 @@ pub(in super::super) fn list(
     documents.truncate(limit);
     let next_cursor = documents.last().filter(|_| more).map(|d| d.document_id.to_string());
     Ok(ListAnswer { documents, next_cursor })
+}
+
+fn hex(id: &DocumentId) -> String {
+    id.0.simple().to_string()
 }

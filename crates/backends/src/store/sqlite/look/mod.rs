@@ -2,7 +2,9 @@
 
 mod dossier;
 mod head;
+mod ingestion;
 mod list;
+mod problems;
 mod show;
 mod status;
 mod tally;
@@ -10,7 +12,9 @@ mod why;
 
 pub(super) use dossier::dossiers;
 pub(super) use head::{head, heads, select};
+pub(super) use ingestion::ingestion;
 pub(super) use list::list;
+pub(super) use problems::{having_problem, problems};
 pub(super) use show::show;
 pub(super) use status::status;
 pub(super) use tally::tally;
@@ -45,9 +49,9 @@ fn resolve(conn: &Connection, tenant: TenantId, id: &str) -> Result<Option<Docum
     let id: DocumentId = id.parse()?;
     let found: Option<[u8; 16]> = conn
         .prepare_cached(
-            "SELECT document_id FROM document WHERE document_id = ?1 AND tenant_id = ?2
-             UNION ALL SELECT document_id FROM ingestion
-               WHERE ingestion_id = ?1 AND tenant_id = ?2 AND document_id IS NOT NULL LIMIT 1",
+            "SELECT document_id FROM document WHERE document_id = ?1 AND tenant_id = ?2 AND removed = 0
+             UNION ALL SELECT i.document_id FROM ingestion i JOIN document d ON d.document_id = i.document_id
+               WHERE i.ingestion_id = ?1 AND i.tenant_id = ?2 AND d.removed = 0 LIMIT 1",
         )
         .and_then(|mut s| s.query_row(params![id.as_bytes(), tenant.as_bytes()], |r| r.get(0)).optional())
         .map_err(sql_error("look up a document"))?;
@@ -55,7 +59,7 @@ fn resolve(conn: &Connection, tenant: TenantId, id: &str) -> Result<Option<Docum
 }
 
 /// Collects the rows of a query.
-fn collect<T>(
+pub(super) fn collect<T>(
     conn: &Connection,
     doing: &'static str,
     sql: &str,
@@ -72,7 +76,7 @@ fn collect<T>(
 }
 
 /// The one row of a query, or none.
-fn first<T>(
+pub(super) fn first<T>(
     conn: &Connection,
     doing: &'static str,
     sql: &str,

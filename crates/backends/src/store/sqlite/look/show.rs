@@ -152,7 +152,8 @@ fn relative(c: &mut Columns<'_, '_>) -> Result<FamilyLine> {
 
 /// The container it was first found in.
 fn parent(conn: &Connection, document: DocumentId) -> Result<Option<FamilyLine>> {
-    let sql = "SELECT p.ingestion_id, p.document_id, p.name, p.position, p.status, p.result
+    let sql = "SELECT p.ingestion_id,
+        (SELECT d.document_id FROM document d WHERE d.document_id = p.document_id AND d.removed = 0), p.name, p.position, p.status, p.result
       FROM ingestion i JOIN ingestion p ON p.ingestion_id = i.parent_id
       WHERE i.document_id = ?1 AND i.superseded = 0 ORDER BY i.generation LIMIT 1";
     first(conn, "look up a container", sql, [document.as_bytes()], relative)
@@ -160,7 +161,8 @@ fn parent(conn: &Connection, document: DocumentId) -> Result<Option<FamilyLine>>
 
 /// The members that its newest unpacking gave.
 fn children(conn: &Connection, document: DocumentId) -> Result<Vec<FamilyLine>> {
-    let sql = "SELECT k.ingestion_id, k.document_id, k.origin, k.position, k.status, k.result
+    let sql = "SELECT k.ingestion_id,
+        (SELECT d.document_id FROM document d WHERE d.document_id = k.document_id AND d.removed = 0), k.origin, k.position, k.status, k.result
       FROM ingestion k WHERE k.superseded = 0 AND k.parent_id = (
         SELECT m.ingestion_id FROM manifest m JOIN ingestion i ON i.ingestion_id = m.ingestion_id
         WHERE i.document_id = ?1 AND m.superseded = 0 ORDER BY i.generation DESC LIMIT 1)

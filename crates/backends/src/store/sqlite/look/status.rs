@@ -22,7 +22,7 @@ pub(in super::super) fn status(conn: &Connection, tenant: TenantId, docs_per_s: 
     };
     let (last_event, _) = events::bounds(conn, tenant)?;
     Ok(StatusAnswer {
-        documents: count("SELECT count(*) FROM document WHERE tenant_id = ?1")?,
+        documents: count("SELECT count(*) FROM document WHERE tenant_id = ?1 AND removed = 0")?,
         ingestions: ingestions(conn, tenant)?,
         tasks: TaskCounts {
             queued: count("SELECT count(*) FROM task WHERE state = 'queued' AND tenant_id = ?1")?,

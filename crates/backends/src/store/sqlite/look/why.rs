@@ -33,9 +33,11 @@ pub(in super::super) fn why(
 fn newest(conn: &Connection, tenant: TenantId, id: &str) -> Result<Option<Item>> {
     let id: DocumentId = id.parse()?;
     let sql =
-        "SELECT ingestion_id, document_id, batch_id, status, result, attempt, error, problems, skip_reason
-      FROM ingestion WHERE tenant_id = ?2 AND (ingestion_id = ?1 OR document_id = ?1)
-      ORDER BY status = 'in_progress' DESC, generation DESC LIMIT 1";
+        "SELECT i.ingestion_id, d.document_id, i.batch_id, i.status, i.result, i.attempt, i.error, i.problems, i.skip_reason
+      FROM ingestion i LEFT JOIN document d ON d.document_id = i.document_id AND d.removed = 0
+      WHERE i.tenant_id = ?2 AND (i.ingestion_id = ?1 OR i.document_id = ?1)
+        AND (i.ingestion_id = ?1 OR d.document_id IS NOT NULL)
+      ORDER BY i.status = 'in_progress' DESC, i.generation DESC LIMIT 1";
     first(conn, "look up an item", sql, params![id.as_bytes(), tenant.as_bytes()], |c| {
         Ok(Item {
             ingestion_id: c.ingestion()?,

@@ -1,0 +1,77 @@
+//! Everything about one ingestion.
+
+use docmill_core::Result;
+use docmill_core::answer::IngestionAnswer;
+use docmill_core::clock::Timestamp;
+use docmill_core::id::{IngestionId, SourceId, TenantId};
+use docmill_core::ingestion::{IngestionStatus, Stage};
+use docmill_core::problem::ResultCode;
+use rusqlite::{Connection, params};
+use serde_json::Value;
+
+use super::super::super::shared::look::{is_stale, stage};
+use super::first;
+
+pub(in super::super) fn ingestion(
+    conn: &Connection,
+    tenant: TenantId,
+    id: IngestionId,
+    now: Timestamp,
+) -> Result<Option<IngestionAnswer>> {
+    let sql = "SELECT i.ingestion_id, CASE WHEN d.removed = 0 THEN i.document_id END, i.batch_id, i.source_id, i.uploader,
+        i.source_metadata, i.origin, i.name, i.status, i.result, i.duplicate, i.attempt, i.media_type, i.page_count,
+        i.word_count, i.language, i.quality, i.created_at, i.started_at, i.completed_at, i.progress_at, i.skip_reason,
+        i.error, i.problems,
+        (SELECT t.stage FROM task t WHERE t.ingestion_id = i.ingestion_id
+           AND t.state IN ('waiting', 'queued', 'held', 'running') ORDER BY t.task_id LIMIT 1),
+        EXISTS (SELECT 1 FROM task t WHERE t.ingestion_id = i.ingestion_id AND t.epoch > 0)
+      FROM ingestion i LEFT JOIN document d ON d.document_id = i.document_id
+      WHERE i.ingestion_id = ?1 AND i.tenant_id = ?2";
+    first(conn, "look up an ingestion", sql, params![id.as_bytes(), tenant.as_bytes()], |c| {
+        let (ingestion_id, document_id, batch_id) = (c.ingestion()?, c.document_opt()?, c.batch_opt()?);
+        let source: Option<Vec<u8>> = c.get()?;
+        let source_id =
+            source.map(|bytes| SourceId::from_slice(&bytes).map(|id| id.to_string())).transpose()?;
+        let uploader = c.get()?;
+        let source_metadata = c.json_opt()?.unwrap_or(Value::Null);
+        let (origin, name) = (c.get()?, c.get()?);
+        let status = c.word(IngestionStatus::from_name)?;
+        let result = c.word_opt(ResultCode::from_name)?;
+        let (duplicate, attempt) = (c.flag()?, c.get()?);
+        let (media_type, page_count) = (c.get()?, c.get()?);
+        let word_count: Option<i64> = c.get()?;
+        let (language, quality) = (c.get()?, c.get()?);
+        let (created_at, started_at, completed_at) = (c.time()?, c.time_opt()?, c.time_opt()?);
+        let progress_at = c.time()?;
+        let (skip_reason, error) = (c.get()?, c.json_opt()?);
+        let problems = c.json_opt()?.unwrap_or_default();
+        let open_task = c.word_opt(Stage::from_name)?;
+        let claimed = c.flag()?;
+        Ok(IngestionAnswer {
+            ingestion_id,
+            document_id,
+            batch_id,
+            source_id,
+            uploader,
+            source_metadata,
+            origin,
+            name,
+            status: stage(status, open_task, claimed),
+            stale: is_stale(status, progress_at, now),
+            result,
+            duplicate,
+            attempt,
+            media_type,
+            page_count,
+            word_count: word_count.and_then(|n| u64::try_from(n).ok()),
+            language,
+            quality,
+            created_at,
+            started_at,
+            completed_at,
+            skip_reason,
+            error,
+            problems,
+        })
+    })
+}

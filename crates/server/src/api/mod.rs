@@ -1,0 +1,57 @@
+//! The interface for programs. Every route stands once in [`operations`]: what answers it, who may use it, and what the
+//! OpenAPI document says of it. Each handler reads what was asked, makes one call of the service, and answers it.
+
+mod batches;
+mod content;
+mod dead;
+mod documents;
+mod events;
+mod hub;
+mod ingestions;
+mod input;
+mod keys;
+mod multipart;
+pub mod openapi;
+mod operation;
+mod problems;
+mod reference;
+mod reply;
+mod search;
+mod status;
+mod upload;
+
+use axum::{Router, middleware};
+
+pub(crate) use hub::Hub;
+use operation::Operation;
+pub(crate) use reference::routes as reference;
+
+use crate::access::{self, Needed};
+use crate::web::Web;
+
+/// Every route, in the order of the document.
+fn operations() -> Vec<Operation> {
+    let mut all = Vec::new();
+    all.extend(documents::operations());
+    all.extend(ingestions::operations());
+    all.extend(search::operations());
+    all.extend(batches::operations());
+    all.extend(problems::operations());
+    all.extend(dead::operations());
+    all.extend(events::operations());
+    all.extend(status::operations());
+    all.extend(keys::operations());
+    all
+}
+
+/// All of them.
+pub(crate) fn routes(web: &Web) -> Router<Web> {
+    let mut router = Router::new();
+    for operation in operations() {
+        let needed = Needed { role: operation.role, signed: operation.signed };
+        let admitted =
+            operation.router.layer(middleware::from_fn_with_state((web.clone(), needed), access::admit));
+        router = router.route(operation.path, admitted);
+    }
+    router
+}

@@ -1,0 +1,59 @@
+//! Search.
+
+use axum::routing::get;
+use docmill_core::Error;
+use docmill_core::answer::SearchAnswer;
+use docmill_core::call::Call;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::documents::within;
+use super::input::Asked;
+use super::operation::Operation;
+use super::reply::{self, Answer};
+use crate::access::Cx;
+
+/// Hits, unless asked for fewer or more.
+const HITS: usize = 20;
+/// Nobody types more.
+const MAX_QUERY_BYTES: usize = 4096;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::get("/v1/search", "search", "Find documents by their text", get(search))
+            .asked::<Params>()
+            .answers::<SearchAnswer>(200, "The best first, each with its best passage."),
+    ]
+}
+
+/// What to find.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Params {
+    /// Words, `"phrases"`, `field:word` (name, title, type), `-without`.
+    q: String,
+    /// `text`.
+    mode: Option<String>,
+    /// At most so many.
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<usize>,
+    /// Only of this media type.
+    #[serde(rename = "type")]
+    media_type: Option<String>,
+}
+
+async fn search(cx: Cx, Asked(params): Asked<Params>) -> Answer {
+    if params.q.len() > MAX_QUERY_BYTES {
+        return Err(Error::limit_exceeded(format!(
+            "the query has {} bytes, more than the {MAX_QUERY_BYTES} it may have",
+            params.q.len()
+        ))
+        .into());
+    }
+    let call = Call::Search {
+        query: params.q,
+        mode: params.mode.unwrap_or_else(|| "text".into()),
+        limit: within(params.limit, HITS)?,
+        filters: params.media_type.map(|kind| ("type".to_owned(), kind)).into_iter().collect(),
+    };
+    reply::call(&cx, call).await
+}

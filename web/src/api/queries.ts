@@ -1,0 +1,142 @@
+/** What screens ask for. Keys are lists whose first word names the thing, so that events can say what is out of date. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { get } from "./http";
+import type {
+  AuditLog, Batch, DeadLetter, Doctor, DocumentDetail, DocumentList, Key, Ledger, Me, ProblemGroup, Reading, SearchAnswer,
+  Status, Why, Worker,
+} from "./types";
+
+/** Documents of one page of the library. */
+export const PAGE = 100;
+
+export interface LibraryFilter { state?: string | undefined; type?: string | undefined; q?: string | undefined }
+
+export function libraryPage(filter: LibraryFilter, cursor: string | null, signal?: AbortSignal): Promise<DocumentList> {
+  return get<DocumentList>("/v1/documents", { ...filter, cursor, limit: PAGE }, signal);
+}
+
+export function useLibrary(filter: LibraryFilter) {
+  return useInfiniteQuery({
+    queryKey: ["documents", filter],
+    queryFn: ({ pageParam, signal }) => libraryPage(filter, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+    // Live events bring single pages up to date; asking for all of them again would be too much.
+    staleTime: Infinity,
+    refetchOnReconnect: false,
+  });
+}
+
+export const useStatus = () =>
+  useQuery({ queryKey: ["status"], queryFn: ({ signal }) => get<Status>("/v1/status", {}, signal), refetchInterval: 5000 });
+
+export const useDocument = (id: string) =>
+  useQuery({
+    queryKey: ["document", id],
+    queryFn: ({ signal }) => get<DocumentDetail>(`/v1/documents/${encodeURIComponent(id)}`, {}, signal),
+  });
+
+export const useReading = (id: string) =>
+  useQuery({
+    queryKey: ["text", id],
+    queryFn: ({ signal }) => get<Reading>(`/v1/documents/${encodeURIComponent(id)}/pages`, {}, signal),
+  });
+
+export const useWhy = (id: string, enabled: boolean) =>
+  useQuery({
+    queryKey: ["why", id],
+    enabled,
+    queryFn: ({ signal }) => get<Why>(`/v1/why/${encodeURIComponent(id)}`, {}, signal),
+  });
+
+export const useSearch = (q: string, limit = 50) =>
+  useQuery({
+    queryKey: ["search", q, limit],
+    enabled: q.trim() !== "",
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => get<SearchAnswer>("/v1/search", { q, limit }, signal),
+  });
+
+export const useProblems = () =>
+  useQuery({
+    queryKey: ["problems"],
+    queryFn: ({ signal }) => get<{ problems: ProblemGroup[] }>("/v1/problems", {}, signal),
+  });
+
+export const useBatches = () =>
+  useQuery({ queryKey: ["batches"], queryFn: ({ signal }) => get<{ batches: Batch[] }>("/v1/batches", {}, signal) });
+
+export const useBatch = (id: string) =>
+  useQuery({
+    queryKey: ["batch", id],
+    queryFn: ({ signal }) => get<Batch>(`/v1/batches/${encodeURIComponent(id)}`, {}, signal),
+  });
+
+export const useLedger = (batch?: string) =>
+  useQuery({
+    queryKey: ["ledger", batch ?? null],
+    queryFn: ({ signal }) =>
+      get<Ledger>(batch ? `/v1/batches/${encodeURIComponent(batch)}/audit` : "/v1/ledger", {}, signal),
+  });
+
+export const useWorkers = () =>
+  useQuery({
+    queryKey: ["workers"],
+    queryFn: ({ signal }) => get<{ workers: Worker[] }>("/v1/workers", {}, signal),
+    refetchInterval: 5000,
+  });
+
+export const useDead = () =>
+  useQuery({ queryKey: ["dead"], queryFn: ({ signal }) => get<{ dead: DeadLetter[] }>("/v1/dead", {}, signal) });
+
+export const useDoctor = () =>
+  useQuery({
+    queryKey: ["doctor"],
+    queryFn: ({ signal }) => get<Doctor>("/v1/doctor", {}, signal),
+    // It reads and writes on the disk: on demand only.
+    staleTime: Infinity,
+  });
+
+/** The newest documents; events make it old, unlike the pages of the library. */
+export const useLatest = (limit: number) =>
+  useQuery({
+    queryKey: ["latest", limit],
+    queryFn: ({ signal }) => get<DocumentList>("/v1/documents", { limit }, signal),
+  });
+
+/** Whether this server has a route like that; it says so itself. */
+export function useServerHas(path: RegExp, enabled = true): boolean {
+  const described = useQuery({
+    queryKey: ["openapi"],
+    enabled,
+    staleTime: Infinity,
+    queryFn: ({ signal }) => get<{ paths: Record<string, unknown> }>("/openapi.json", {}, signal),
+  });
+  return Object.keys(described.data?.paths ?? {}).some((known) => path.test(known));
+}
+
+export const useMe = () =>
+  useQuery({ queryKey: ["me"], queryFn: ({ signal }) => get<Me>("/v1/me", {}, signal), staleTime: 60_000 });
+
+export const useKeyList = (enabled: boolean) =>
+  useQuery({ queryKey: ["keys"], enabled, queryFn: ({ signal }) => get<{ keys: Key[] }>("/v1/keys", {}, signal) });
+
+/** The log is read from its beginning, because each entry vouches for the one before it. */
+const LOG_PAGE = 1000;
+const LOG_PAGES_AT_ONCE = 10;
+
+/** The last entries within some thousand behind `after`, whether all those read are intact, and whether there are more. */
+async function readLog(after: number, keep: number, signal: AbortSignal): Promise<AuditLog & { more: boolean }> {
+  const read: AuditLog & { more: boolean } = { entries: [], next: after, intact: true, more: true };
+  for (let page = 0; page < LOG_PAGES_AT_ONCE && read.more; page++) {
+    const answer = await get<AuditLog>("/v1/audit-log", { after: read.next, limit: LOG_PAGE }, signal);
+    read.entries = [...read.entries, ...answer.entries].slice(-keep);
+    read.intact &&= answer.intact;
+    read.next = answer.next;
+    read.more = answer.entries.length === LOG_PAGE;
+  }
+  return read;
+}
+
+export const useAuditLog = (after: number, enabled: boolean) =>
+  useQuery({ queryKey: ["audit-log", after], enabled, queryFn: ({ signal }) => readLog(after, 200, signal) });

@@ -1,0 +1,49 @@
+/** What the server answers, by the names that screens use. The forms come from `docs/reference/openapi.json`. */
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+/** RFC 3339. */
+export type Timestamp = string;
+
+export type DocumentState = Schemas["DocumentState"];
+export type Stage = Schemas["Stage"];
+export type IngestionStatus = Schemas["IngestionStatus"];
+export type ErrorNote = Schemas["ErrorNote"];
+export type ProblemLine = Schemas["ShowAnswer"]["problems"][number];
+
+export type DocumentLine = Schemas["DocumentLine"];
+export type DocumentList = Schemas["ListAnswer"];
+export type DocumentDetail = Schemas["ShowAnswer"];
+export type IngestionLine = Schemas["IngestionLine"];
+export type ArtifactLine = Schemas["ArtifactLine"];
+export type FamilyLine = Schemas["FamilyLine"];
+export type TimelineLine = Schemas["TimelineLine"];
+/** What was read: the text page by page, and what the file says of itself. */
+export type Reading = Schemas["PagesAnswer"];
+export type PageText = Schemas["Page"];
+export type Why = Schemas["WhyAnswer"];
+export type Reprocessed = Schemas["AgainAnswer"];
+
+export type Batch = Schemas["BatchTotals"];
+export type Ledger = Schemas["LedgerAnswer"];
+export type Worker = Schemas["WorkerLine"];
+export type Status = Schemas["StatusAnswer"];
+export type SearchHit = Schemas["SearchHit"];
+export type SearchAnswer = Schemas["SearchAnswer"];
+export type ProblemGroup = Schemas["ProblemGroup"];
+export type DeadLetter = Schemas["DeadLine"];
+export type Count = Schemas["CountAnswer"];
+export type Doctor = Schemas["DoctorAnswer"];
+export type DoctorCheck = Schemas["DoctorCheck"];
+export type ServerEvent = Schemas["Event"];
+
+export type Role = Schemas["Role"];
+export type Me = Schemas["MeAnswer"];
+export type Key = Schemas["KeyLine"];
+export type NewKey = Schemas["KeyAnswer"];
+export type AuditEntry = Schemas["AuditEntry"];
+export type AuditLog = Schemas["AuditLogAnswer"];
+
+/** RFC 9457, with docmill's own members. */
+export type ProblemJson = Schemas["Problem"];

@@ -1,0 +1,35 @@
+import { RotateCw } from "lucide-react";
+import type { DocumentDetail, Why } from "../../api/types";
+import { Bar } from "../../ui/Bar";
+import { Button } from "../../ui/Button";
+import { cx } from "../../ui/cx";
+import { stageShare, stateWords } from "../../ui/states";
+import { useNow } from "../../ui/Time";
+import { sentence } from "./sentence";
+
+const TONES: Record<string, string> = {
+  amber: "border-amber-line bg-amber-soft", red: "border-red-line bg-red-soft", blue: "border-blue-line bg-blue-soft",
+};
+const INK: Record<string, string> = { amber: "text-amber", red: "text-red", blue: "text-blue" };
+
+export function Banner({ document, why, busy, onRetry }: { document: DocumentDetail; why: Why | undefined; busy: boolean; onRetry: () => void }) {
+  const now = useNow();
+  const words = sentence(document, why, now);
+  if (!words) return null;
+  const Icon = stateWords(document.state).icon;
+  return (
+    <div role="status" className={cx("border-b px-4 py-2.5 md:px-6", TONES[words.tone] ?? "border-line bg-sunken")}>
+      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
+        <Icon size={16} aria-hidden className={cx("mt-0.5 shrink-0", INK[words.tone] ?? "text-ink-2", document.state === "processing" && "pulse")} />
+        <div className="min-w-0 flex-1 basis-60">
+          <p className="font-medium">{words.what}</p>
+          {words.detail && <p className="text-sm break-words text-ink-2">{words.detail}</p>}
+        </div>
+        {words.action && <Button busy={busy} icon={<RotateCw size={14} aria-hidden />} onClick={onRetry}>{words.action}</Button>}
+      </div>
+      {document.state === "processing" && (
+        <Bar className="mt-2" active label="Way through the stages" total={100} parts={[{ value: Math.round(stageShare(document.status) * 100), className: "bg-accent", label: "percent" }]} />
+      )}
+    </div>
+  );
+}

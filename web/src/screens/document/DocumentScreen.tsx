@@ -1,0 +1,123 @@
+/** One document: the page, its text, what is known about it, where it belongs, what happened to it. */
+import { ArrowLeft, Download, EllipsisVertical, Link as LinkIcon, RotateCw, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { useDeleteDocument } from "../../api/actions";
+import { useDocument, useWhy } from "../../api/queries";
+import type { DocumentDetail } from "../../api/types";
+import { useKeys } from "../../app/keys";
+import { useParams } from "../../app/url";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
+import { Menu, MenuItem } from "../../ui/Menu";
+import { Failure } from "../../ui/Notice";
+import { usePageImage } from "../../ui/PageImage";
+import { Page, Skeletons } from "../../ui/Page";
+import { StateMark } from "../../ui/StateMark";
+import { TabPanel, Tabs } from "../../ui/Tabs";
+import { useSay } from "../../ui/Toasts";
+import { useRetry } from "../../ui/useRetry";
+import { Banner } from "./Banner";
+import { useDownload } from "./download";
+import { Facts } from "./Facts";
+import { Family } from "./Family";
+import { nextZoom, PageViewer } from "./PageViewer";
+import { TextView } from "./TextView";
+import { Timeline } from "./Timeline";
+
+export function DocumentScreen({ id }: { id: string }) {
+  const document = useDocument(id);
+  useKeys({ escape: () => history.back() });
+  if (document.data) return <Body document={document.data} />;
+  return (
+    <Page title="Document">
+      {document.error ? <Failure error={document.error} what="The document could not be had" onRetry={() => void document.refetch()} /> : <Skeletons lines={10} />}
+    </Page>
+  );
+}
+
+function Body({ document }: { document: DocumentDetail }) {
+  const [params, set] = useParams();
+  const { retry, busy } = useRetry();
+  const open = document.state === "processing" || document.state === "stale" || document.state === "failed" || document.state === "needs_review";
+  const why = useWhy(document.document_id, open).data;
+  const page = Math.max(1, Number(params.get("page")) || 1);
+  const zoom = Number(params.get("zoom")) || 100;
+  // The first page tells whether there are images at all.
+  const images = Boolean(usePageImage(document, 1, 320, document.state !== "processing").data);
+  const pages = document.page_count ?? 1;
+  const tab = params.get("tab") ?? (images ? "text" : "about");
+  const goPage = (to: number) => set({ page: Math.min(pages, Math.max(1, to)) }, true);
+  useKeys({
+    "[": () => goPage(page - 1),
+    "]": () => goPage(page + 1),
+    "+": () => set({ zoom: nextZoom(zoom, 1) }, true),
+    "-": () => set({ zoom: nextZoom(zoom, -1) }, true),
+    r: () => retry([document.document_id]),
+  });
+  const { file } = pathParts(shown(document.name));
+  const family = document.children.length + (document.parent ? 1 : 0);
+  const text = <TextView document={document} page={params.has("page") ? page : null} query={params.get("q") ?? ""} />;
+  const tabs = [
+    ...(images ? [{ id: "text", name: "Text" }] : []),
+    { id: "about", name: "About", note: document.problems.length > 0 ? document.problems.length : null },
+    { id: "family", name: "Family", note: family > 0 ? family : null },
+    { id: "timeline", name: "Timeline", note: document.timeline.length },
+  ];
+  const chosen = tabs.some((one) => one.id === tab) ? tab : "about";
+  return (
+    <Page
+      title={document.title ? shown(document.title) : file}
+      fill
+      note={<span className="flex items-center gap-2"><StateMark state={document.state} stage={document.status} /> <span className="max-sm:hidden">{typeName(document.media_type)} · {bytes(document.bytes)}{document.page_count ? ` · ${counted(document.page_count, "page")}` : ""}</span></span>}
+      actions={<Actions document={document} busy={busy} onRetry={() => retry([document.document_id])} />}
+    >
+      <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id])} />
+      <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] max-lg:overflow-y-auto lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
+        <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
+          {images
+            ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={Math.min(page, pages)} pages={pages} zoom={zoom} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} /></div>
+            : <div className="h-full overflow-y-auto bg-surface max-lg:max-h-[60vh]" tabIndex={0} role="region" aria-label="Text">{text}</div>}
+        </div>
+        <div className="flex min-h-0 flex-col bg-surface max-lg:border-t max-lg:border-line">
+          <Tabs label="About the document" tabs={tabs} current={chosen} onChoose={(next) => set({ tab: next }, true)} />
+          <TabPanel id={chosen}>
+            {chosen === "text" ? text : chosen === "about" ? <Facts document={document} /> : chosen === "family" ? <Family document={document} /> : <Timeline lines={document.timeline} />}
+          </TabPanel>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Actions({ document, busy, onRetry }: { document: DocumentDetail; busy: boolean; onRetry: () => void }) {
+  const [asking, setAsking] = useState(false);
+  const remove = useDeleteDocument();
+  const [, go] = useLocation();
+  const say = useSay();
+  const download = useDownload();
+  const { file } = pathParts(shown(document.name));
+  return (
+    <>
+      <Button kind="quiet" icon={<ArrowLeft size={14} aria-hidden />} onClick={() => history.back()}>Back</Button>
+      <Button icon={<Download size={14} aria-hidden />} onClick={() => download(document)}>Download</Button>
+      <Button icon={<RotateCw size={14} aria-hidden />} busy={busy} disabled={document.state === "processing"} onClick={onRetry}>Reprocess</Button>
+      <Menu trigger={<Button kind="quiet" square aria-label="More" icon={<EllipsisVertical size={16} aria-hidden />} />}>
+        <MenuItem icon={<LinkIcon size={14} aria-hidden />} onSelect={() => void navigator.clipboard.writeText(window.location.href).then(() => say.done("Address copied"))}>Copy the address</MenuItem>
+        <MenuItem danger icon={<Trash2 size={14} aria-hidden />} onSelect={() => setAsking(true)}>Delete…</MenuItem>
+      </Menu>
+      {asking && (
+        <Confirm
+          title="Delete this document?" action="Delete" danger busy={remove.isPending} onClose={() => setAsking(false)}
+          onConfirm={() => remove.mutate(document.document_id, {
+            onSuccess: () => { say.done(`${file} deleted`); go("/library"); },
+            onError: (error) => { setAsking(false); say.failed("Not deleted", error); },
+          })}
+        >
+          <p><strong className="font-semibold text-ink">{file}</strong>, its text and its history will be gone. This cannot be taken back.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+/** The state of a document in plain words: what happened, what is missing, what can be done. Pure. */
+import type { DocumentDetail, Why } from "../../api/types";
+import { cause } from "../../ui/causes";
+import { counted, duration, shown } from "../../ui/format";
+import { stageName, type Tone } from "../../ui/states";
+
+export interface Sentence { tone: Tone; what: string; detail: string | null; action: string | null }
+
+export function sentence(document: DocumentDetail, why: Why | undefined, now: number): Sentence | null {
+  const error = why?.last_error ?? document.ingestions[0]?.error ?? null;
+  switch (document.state) {
+    case "processing":
+      return { tone: "neutral", what: `${stageName(document.status)}${tries(why)}`, detail: why ? firstUpper(why.waiting_for) : null, action: null };
+    case "stale":
+      return { tone: "amber", what: `No progress for ${sinceProgress(document, now)}`, detail: why ? firstUpper(why.waiting_for) : null, action: "Retry" };
+    case "failed": {
+      const words = error ? cause(error.kind) : null;
+      return {
+        tone: "red",
+        what: words ? `Failed: ${words.title.toLowerCase()}` : "Failed",
+        detail: error ? [shown(error.message), error.hint ?? words?.remedy].filter(Boolean).join(". ") : null,
+        action: "Retry processing",
+      };
+    }
+    case "unclassified":
+      return { tone: "amber", what: "Read, but without a title", detail: "The file can be opened, searched and downloaded.", action: "Retry classification" };
+    case "needs_review":
+      return {
+        tone: "blue",
+        what: error ? `Needs a look: ${cause(error.kind).title.toLowerCase()}` : "Needs a look",
+        detail: error ? shown(error.message) : shown(document.problems[0]?.message ?? "The result did not pass the checks."),
+        action: "Retry",
+      };
+    case "unsupported":
+      return { tone: "neutral", what: "Stored, but nothing here reads this type", detail: "The file can be downloaded and opened with another program.", action: null };
+    case "ready":
+      return document.problems.length > 0
+        ? { tone: "amber", what: `Read, with ${counted(document.problems.length, "problem")}`, detail: shown(document.problems[0]?.message ?? ""), action: null }
+        : null;
+  }
+}
+
+const tries = (why: Why | undefined): string => (why && why.attempt > 0 ? `, try ${why.attempt + 1} of ${why.max_attempts}` : "");
+
+function sinceProgress(document: DocumentDetail, now: number): string {
+  const last = document.timeline.reduce((latest, line) => Math.max(latest, new Date(line.at).getTime()), 0);
+  return duration(Math.max(0, now - last));
+}
+
+const firstUpper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

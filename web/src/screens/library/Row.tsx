@@ -1,0 +1,55 @@
+import { RotateCw } from "lucide-react";
+import { Link } from "wouter";
+import type { DocumentLine } from "../../api/types";
+import { Button } from "../../ui/Button";
+import { cause } from "../../ui/causes";
+import { cx } from "../../ui/cx";
+import { FileIcon } from "../../ui/FileIcon";
+import { bytes, pathParts, shown, typeName } from "../../ui/format";
+import { stateWords } from "../../ui/states";
+import { Shortfall, StateMark } from "../../ui/StateMark";
+import { Time } from "../../ui/Time";
+import { Checkbox } from "./Checkbox";
+
+export const COLUMNS = "grid grid-cols-[2rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[2rem_minmax(0,1fr)_6rem_5rem_minmax(8rem,14rem)_6.5rem]";
+
+export interface RowProps {
+  line: DocumentLine;
+  active: boolean;
+  selected: boolean;
+  onSelect: (range: boolean) => void;
+  onRetry: () => void;
+}
+
+export function Row({ line, active, selected, onSelect, onRetry }: RowProps) {
+  const action = stateWords(line.state).action;
+  const working = line.state === "processing";
+  const { folder, file } = pathParts(shown(line.name));
+  return (
+    <div
+      role="row"
+      aria-selected={selected}
+      className={cx(COLUMNS, "group h-full border-b border-line px-4 md:px-6", selected ? "bg-accent-soft" : active ? "bg-hover" : "bg-surface hover:bg-hover", active && "shadow-[inset_2px_0_0_var(--accent)]")}
+    >
+      <span role="cell" className="flex items-center"><Checkbox on={selected} label={`Select ${file}`} onChange={onSelect} /></span>
+      <span role="cell" className="flex min-w-0 items-center gap-2.5">
+        <FileIcon type={line.media_type} className="shrink-0 text-ink-3" />
+        <Link href={`/documents/${line.document_id}`} className="flex min-w-0 items-baseline gap-2 hover:underline" title={shown(line.name)}>
+          <span className={cx("truncate", working && "text-ink-2")}>{line.title ? shown(line.title) : file}</span>
+          {(line.title || folder) && <span className="truncate text-xs text-ink-3 max-md:hidden">{line.title ? file : folder}</span>}
+        </Link>
+      </span>
+      <span role="cell" className="truncate text-sm text-ink-2 max-md:hidden">{line.media_type ? typeName(line.media_type) : working ? <span className="skeleton block h-3 w-12" /> : "–"}</span>
+      <span role="cell" className="text-right text-sm text-ink-2 max-md:hidden">{bytes(line.bytes)}</span>
+      <span role="cell" className="flex min-w-0 items-center justify-end gap-1.5 md:justify-start">
+        <StateMark state={line.state} />
+        <Shortfall line={line} />
+        {line.error && <span className="truncate text-xs text-ink-3 max-lg:hidden" title={line.error.message}>{cause(line.error.kind).title}</span>}
+        {action && (
+          <Button kind="quiet" square aria-label={action} className="size-6 max-md:hidden" icon={<RotateCw size={13} aria-hidden />} onClick={onRetry} />
+        )}
+      </span>
+      <span role="cell" className="text-right text-sm whitespace-nowrap text-ink-3 max-md:hidden"><Time at={line.created_at} /></span>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+/** Full-text search: passages with what was found, and the way to the page. */
+import { FileSearch, Search, X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { useSearch } from "../../api/queries";
+import type { SearchHit } from "../../api/types";
+import { useKeys } from "../../app/keys";
+import { useParams } from "../../app/url";
+import { cx } from "../../ui/cx";
+import { counted, pathParts, shown } from "../../ui/format";
+import { snippetPieces } from "../../ui/highlight";
+import { Marked } from "../../ui/Marked";
+import { Empty, Failure } from "../../ui/Notice";
+import { Page, Skeletons } from "../../ui/Page";
+
+const LIMIT = 50;
+
+/** Where a hit leads: to the page of its passage, with the words marked. */
+export const hitAddress = (hit: SearchHit, query: string): string =>
+  `/documents/${hit.document_id}?q=${encodeURIComponent(query)}${hit.page ? `&page=${hit.page}` : ""}`;
+
+export function SearchScreen() {
+  const [params, set] = useParams();
+  const query = params.get("q") ?? "";
+  const [typed, setTyped] = useState(query);
+  const [active, setActive] = useState(-1);
+  const [, go] = useLocation();
+  const list = useRef<HTMLOListElement>(null);
+  const answer = useSearch(query, LIMIT);
+  const hits = query.trim() ? answer.data?.hits ?? [] : [];
+  useEffect(() => setTyped(query), [query]);
+  useEffect(() => {
+    if (typed === query) return;
+    const timer = setTimeout(() => set({ q: typed || null }, true), 200);
+    return () => clearTimeout(timer);
+  });
+  useEffect(() => setActive(-1), [query]);
+  useEffect(() => {
+    if (active >= 0) list.current?.children[active]?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+  useKeys({
+    j: () => setActive(Math.min(active + 1, hits.length - 1)),
+    k: () => setActive(Math.max(active - 1, 0)),
+    enter: () => { const hit = hits[active]; if (hit) go(hitAddress(hit, query)); },
+  });
+  return (
+    <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${hits.length === LIMIT ? `the best ${LIMIT}` : counted(hits.length, "hit")} in ${answer.data.took_ms} ms` : null}>
+      <div className="mx-auto max-w-4xl p-4 md:p-6">
+        <form role="search" onSubmit={(event) => { event.preventDefault(); set({ q: typed || null }); }} className="relative mb-4">
+          <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
+          <input
+            autoFocus
+            type="search"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            aria-label="Search in all documents"
+            placeholder="Words, or a “phrase in quotes”"
+            className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-11 pl-11 text-base placeholder:text-ink-3 [&::-webkit-search-cancel-button]:hidden"
+          />
+          {typed && (
+            <button type="button" aria-label="Clear" onClick={() => { setTyped(""); set({ q: null }); }} className="absolute top-2.5 right-2.5 grid size-6 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink">
+              <X size={15} aria-hidden />
+            </button>
+          )}
+        </form>
+        {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
+          : !query.trim() ? (
+            <Empty icon={<FileSearch size={20} />} title="Search in everything that was read">
+              <p>Every word must be there. Quotes keep words together. A hit leads to its page.</p>
+            </Empty>
+          ) : answer.isPending ? <Skeletons lines={8} />
+          : hits.length === 0 ? (
+            <Empty icon={<FileSearch size={20} />} title={`Nothing has “${shown(query)}” in it`}>
+              <p>Look for fewer or other words. Documents that are still being read are not searchable yet.</p>
+            </Empty>
+          ) : (
+            <ol ref={list} className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
+              {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
+            </ol>
+          )}
+      </div>
+    </Page>
+  );
+}
+
+function Hit({ hit, query, active }: { hit: SearchHit; query: string; active: boolean }) {
+  const { folder, file } = pathParts(shown(hit.name));
+  return (
+    <li>
+      <Link href={hitAddress(hit, query)} className={cx("block rounded-lg border bg-surface px-4 py-3 hover:border-line-strong", active ? "border-accent" : "border-line")}>
+        <div className="flex items-baseline gap-2">
+          <span className="truncate font-medium">{hit.title ? shown(hit.title) : file}</span>
+          <span className="truncate text-xs text-ink-3">{hit.title ? file : folder}</span>
+          {hit.page !== null && <span className="ml-auto text-xs whitespace-nowrap text-ink-3">page {hit.page}</span>}
+        </div>
+        {hit.snippet
+          ? <p className="mt-1 line-clamp-3 text-sm break-words text-ink-2"><Marked pieces={snippetPieces(hit.snippet)} /></p>
+          : <p className="mt-1 text-sm text-ink-3">found in the name</p>}
+      </Link>
+    </li>
+  );
+}

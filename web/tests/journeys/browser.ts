@@ -1,0 +1,36 @@
+/** A browser that talks to one server only, and whose every complaint is a failure. */
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", headless: true, args: FLAGS });
+
+export interface Watched { page: Page; /** What went wrong in the page, without what a test expects. */ complaints: string[] }
+
+/** Opens a page, and notes errors of scripts, of the content policy, and every request to another host. */
+export async function open(browser: Browser, base: string, path: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    // A server that is away, or a document that is gone, is told by the page in its own words.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
+  });
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== "blob:" && url.protocol !== "data:" && url.origin !== base) complaints.push(`asked ${url.href}`);
+  });
+  await page.goto(base + path);
+  return { page, complaints };
+}
+
+export async function close({ page, complaints }: Watched): Promise<void> {
+  await page.context().close();
+  expect(complaints).toEqual([]);
+}

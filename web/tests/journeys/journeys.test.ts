@@ -1,0 +1,185 @@
+/** What users do, from the beginning to the end, in a browser against the real binary. */
+import { readdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { close, launch, open, type Watched } from "./browser";
+import { Docmill, fixture } from "./docmill";
+
+let browser: Browser;
+let server: Docmill;
+let watched: Watched;
+let page: Page;
+
+beforeAll(async () => { browser = await launch(); });
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  server = await Docmill.start();
+  watched = await open(browser, server.url, "/");
+  page = watched.page;
+});
+afterEach(async () => {
+  try {
+    await close(watched);
+  } finally {
+    await server.remove();
+  }
+});
+
+/** Hands files to the upload field, as the chooser would. */
+const upload = (files: Parameters<Page["setInputFiles"]>[1]) => page.getByTestId("files").setInputFiles(files);
+const tray = () => page.getByRole("region", { name: "Uploads" });
+const text = (name: string, content: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(content) });
+
+it("upload, live progress, open, search", async () => {
+  await page.getByRole("heading", { name: "Nothing has come in yet" }).waitFor();
+  await upload([fixture("pdf/three-pages.pdf"), fixture("markdown/notes.md")]);
+  await tray().getByText("2 files in").waitFor();
+
+  // The overview and the library know without a reload.
+  await page.getByRole("link", { name: "Library" }).first().click();
+  const row = page.getByRole("row").filter({ hasText: "three-pages.pdf" });
+  await row.waitFor();
+  await row.getByRole("link").click();
+  const pages = page.getByRole("region", { name: "Text", exact: true }).locator("[data-page]");
+  await expect.poll(() => pages.count()).toBe(3);
+  const words = ((await pages.nth(2).locator("pre").first().textContent()) ?? "").match(/\p{L}{5,}/gu) ?? [];
+  const word = words.at(-1);
+  expect(word).toBeDefined();
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.getByRole("searchbox").fill(word ?? "");
+  const hit = page.getByRole("main").getByRole("listitem").filter({ hasText: "three-pages.pdf" });
+  await hit.getByRole("link").click();
+  await page.waitForURL(/\/documents\/.*q=/);
+  await page.locator("mark").first().waitFor();
+});
+
+it("failure, why, retry", async () => {
+  // The bytes vanish before they are read, as on a broken disk.
+  await server.cli("pause", "--kind", "intake-document");
+  await upload(text("letter.txt", "Dear reader"));
+  await tray().getByText("Reading 1 file").waitFor();
+  const [blob] = await server.blobs();
+  expect(blob).toBeDefined();
+  await rename(blob ?? "", join(server.data, "taken"));
+  await server.cli("resume", "--kind", "intake-document");
+  await tray().getByText("1 failed").waitFor();
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("p");
+  const group = page.getByRole("region", { name: "Bytes missing" });
+  await group.getByRole("link", { name: "letter.txt" }).click();
+  await page.getByText("Failed: bytes missing").waitFor();
+
+  // While the bytes are gone the call fails, says so, and the button comes back (M-4).
+  const retry = page.getByRole("button", { name: "Retry processing" });
+  await retry.click();
+  await page.getByText(/^Not queued: .*missing/).waitFor();
+  await retry.waitFor();
+  await rename(join(server.data, "taken"), blob ?? "");
+  await retry.click();
+  await page.getByText("Queued again").waitFor();
+  await page.getByText("Dear reader").waitFor();
+  await expect.poll(() => retry.count()).toBe(0);
+});
+
+it("cancel a batch", async () => {
+  await server.cli("pause", "--kind", "intake-document");
+  await upload([text("one.txt", "one"), text("two.txt", "two"), text("three.txt", "three")]);
+  await tray().getByText("Reading 3 files").waitFor();
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("b");
+  await page.getByRole("link", { name: /^3 files/ }).click();
+  await page.getByText("3 open").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel 3 open" }).click();
+  await page.getByText("3 cancelled").waitFor();
+  await page.getByText("· balances").waitFor();
+  expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
+});
+
+it("restart the server under an open page", async () => {
+  await upload(text("before.txt", "written before the restart"));
+  await page.goto(`${server.url}/library`);
+  await page.getByRole("row").filter({ hasText: "before.txt" }).waitFor();
+  await server.kill();
+  await page.getByText("Reconnecting…").waitFor();
+  // What was there stays in view.
+  await page.getByRole("row").filter({ hasText: "before.txt" }).waitFor();
+  await server.up();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await server.cli("ingest", fixture("markdown/notes.md"));
+  await page.getByRole("row").filter({ hasText: "notes.md" }).waitFor();
+});
+
+it("upload that meets a restart arrives once", async () => {
+  await server.kill();
+  await upload(text("patient.txt", "sent while the server was away"));
+  await tray().getByText(/docmill does not answer/).waitFor();
+  await server.up();
+  await tray().getByText("1 file in").waitFor();
+  const status = JSON.parse(await server.cli("--json", "status")) as { documents: number };
+  expect(status.documents).toBe(1);
+});
+
+it("markup in names and documents is text", async () => {
+  const name = "<img src=x onerror=document.title='owned'>.txt";
+  await upload(text(name, "<script>document.title='owned'</script> & <b>bold</b>"));
+  await tray().getByText("1 file in").waitFor();
+  await page.goto(`${server.url}/library`);
+  await page.getByRole("row").filter({ hasText: name }).getByRole("link").click();
+  await page.getByText("<script>document.title='owned'</script> & <b>bold</b>").waitFor();
+  expect(await page.title()).not.toBe("owned");
+  expect(await page.locator("main img, main b").count()).toBe(0);
+});
+
+it("drop anywhere, a folder as one batch, and a reload in between", async () => {
+  const dropped = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["dropped on the page"], "dropped.txt"));
+    return transfer;
+  });
+  await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: dropped });
+  await page.getByText("Drop files or folders to bring them in").waitFor();
+  await page.getByRole("main").dispatchEvent("drop", { dataTransfer: dropped });
+  await tray().getByText("1 file in").waitFor();
+  await page.reload();
+  await tray().getByText("1 file in").waitFor();
+  await tray().getByRole("link", { name: "dropped.txt" }).waitFor();
+
+  await page.getByTestId("folder").setInputFiles(fixture("text"));
+  const files = (await readdir(fixture("text"))).length;
+  await tray().getByText(`${files + 1} files in`).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("b");
+  const batch = page.getByRole("main").getByRole("listitem").filter({ hasText: /^text, / });
+  await batch.getByText("Finished").waitFor();
+  await batch.getByText(`${files} of ${files}`).waitFor();
+});
+
+it("keyboard alone", async () => {
+  await upload([text("a.txt", "first"), text("b.txt", "second")]);
+  await tray().getByText("2 files in").waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("l");
+  await page.getByRole("row").filter({ hasText: "a.txt" }).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Shift+X");
+  await page.getByText("2 selected").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/documents\//);
+  await page.keyboard.press("Escape");
+  await page.waitForURL(/\/library/);
+  await page.keyboard.press("/");
+  await page.keyboard.type("second");
+  await page.getByRole("option", { name: /b\.txt/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await page.getByRole("heading", { name: "All keys" }).waitFor();
+});
