@@ -16,11 +16,14 @@ pub struct Payload {
     /// Of so many pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
+    /// Of a no-op: wait so many milliseconds, as work does that waits for somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u32>,
 }
 
 impl Payload {
     /// Do the work even if an equal result is there.
-    pub const FORCE: Self = Self { force: true, pages: None, of: None };
+    pub const FORCE: Self = Self { force: true, pages: None, of: None, wait_ms: None };
 
     /// Reads what [`Payload::to_json`] wrote.
     pub fn parse(text: Option<&str>) -> Result<Self> {
@@ -70,6 +73,7 @@ mod tests {
             Payload::FORCE,
             Payload::default().with_pages((1, 200)),
             Payload::FORCE.with_pages((201, 400)).of(1_000),
+            Payload { wait_ms: Some(100), ..Payload::default() },
         ] {
             assert_eq!(Payload::parse(payload.to_json().as_deref()).unwrap(), payload);
         }
