@@ -20,6 +20,9 @@ pub struct Payload {
     /// How the text was read, where members remain to be unpacked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<TextEnd>,
+    /// Of a no-op: wait so many milliseconds, as work does that waits for somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u32>,
 }
 
 /// How the reading of a document's text ended: what its ingestion would have ended with, had it no members.
@@ -33,7 +36,7 @@ pub struct TextEnd {
 
 impl Payload {
     /// Do the work even if an equal result is there.
-    pub const FORCE: Self = Self { force: true, pages: None, of: None, text: None };
+    pub const FORCE: Self = Self { force: true, pages: None, of: None, text: None, wait_ms: None };
 
     /// Reads what [`Payload::to_json`] wrote.
     pub fn parse(text: Option<&str>) -> Result<Self> {
@@ -93,6 +96,7 @@ mod tests {
                 result: ResultCode::InvalidFile,
                 problems: vec![Problem::new(docmill_core::ErrorKind::Corrupt, "page 3 is damaged")],
             }),
+            Payload { wait_ms: Some(100), ..Payload::default() },
         ] {
             assert_eq!(Payload::parse(payload.to_json().as_deref()).unwrap(), payload);
         }
