@@ -1,6 +1,6 @@
 //! What the store and the text index on PostgreSQL do beyond what every store and index must do: many processes on one
-//! server, tenants kept apart by the server itself, a server that goes away, is full or takes no writes, texts that are
-//! too long for a row.
+//! server, tenants kept apart by the server itself, a server that goes away, is full or takes no writes, snapshots that
+//! are kept for long, texts that are too long for a row.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step is a failed case")]
 
 mod faults;
@@ -9,6 +9,7 @@ mod postgres_server;
 mod processes;
 mod restart;
 mod schema;
+mod snapshots;
 mod tenants;
 mod text_index;
 mod transfer;
@@ -95,6 +96,7 @@ fn main() -> ExitCode {
     cases.extend(tenants::cases());
     cases.extend(processes::cases());
     cases.extend(faults::cases());
+    cases.extend(snapshots::cases());
     cases.extend(transfer::cases());
     cases.extend(text_index::cases());
     let mut trials = Suite { port: "server", cases }.against([postgres]);

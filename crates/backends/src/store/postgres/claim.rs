@@ -1,7 +1,7 @@
 //! Taking work out of the queue: fair over tenants, ordered by priority and age within one, never waiting for
 //! another claim.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use docmill_core::id::{BatchId, Epoch, TaskId, TenantId};
 use docmill_core::ports::store::ClaimSpec;
@@ -13,6 +13,7 @@ use sqlx_postgres::Postgres;
 use uuid::Uuid;
 
 use super::super::shared::claim::{Candidate, Chosen, TENANTS_PER_CLAIM, Turn, Wanted};
+use super::heads::{Head, Heads, Looked};
 use super::row::{Columns, sql_error};
 use super::task::{self, BareLease, lease_columns};
 use super::tx::Tx;
@@ -44,14 +45,23 @@ macro_rules! tenants_in_turn {
 pub(super) use tenants_in_turn;
 
 /// Claims up to `spec.max_tasks`, a task a tenant in turn.
-pub(super) async fn claim(tx: &mut Tx, spec: &ClaimSpec, turn: &Turn) -> Result<Vec<Lease>> {
-    let (paused, tenants) = look_around(tx, spec, turn).await?;
-    let wanted = Wanted::new(spec, &paused);
-    if tenants.is_empty() || wanted.kinds.is_empty() || spec.max_tasks == 0 {
-        return Ok(Vec::new());
+pub(super) async fn claim(tx: &mut Tx, spec: &ClaimSpec, turn: &Turn, heads: &Heads) -> Result<Vec<Lease>> {
+    let began = tx.monotonic();
+    let kinds = || spec.kinds.iter().map(|(kind, _)| kind);
+    let known = heads.known(kinds(), spec.tenant_id, began);
+    let around = match &known {
+        Some(known) => Around { paused: tx.paused_kinds().await?, ..Around::of(known, turn.last()) },
+        None => look_around(tx, spec, turn).await?,
+    };
+    let wanted = Wanted::new(spec, &around.paused);
+    let queues = around.queues(&wanted, known.as_deref());
+    let candidates = candidates(tx, &wanted, around.tenants, &queues).await?;
+    if known.is_none() {
+        let took = tx.monotonic().saturating_sub(began);
+        heads.looked(kinds(), spec.tenant_id, Looked { at: began, took, dead_rows: around.dead_rows });
     }
-    let queues = candidates(tx, &wanted, &tenants).await?;
-    let (chosen, last_served) = wanted.choose(queues, tx.now);
+    heads.found(candidates.heads.into_iter());
+    let (chosen, last_served) = wanted.choose(candidates.by_tenant, tx.now);
     turn.served(last_served);
     let leases = take(tx, spec, &chosen).await?;
     let leases = task::with_subjects(tx, leases).await?;
@@ -60,11 +70,58 @@ pub(super) async fn claim(tx: &mut Tx, spec: &ClaimSpec, turn: &Turn) -> Result<
     Ok(leases)
 }
 
-/// The kinds that are paused, and the tenants that have queued tasks, beginning after the one served last.
-async fn look_around(tx: &mut Tx, spec: &ClaimSpec, turn: &Turn) -> Result<(Vec<String>, Vec<TenantId>)> {
+/// What a claim may choose from.
+struct Around {
+    /// Kinds that are paused.
+    paused: Vec<String>,
+    /// Tenants that have queued tasks, beginning after the one served last.
+    tenants: Vec<TenantId>,
+    /// Of the tasks; an estimate.
+    dead_rows: i64,
+}
+
+impl Around {
+    /// The tenants of these queues.
+    fn of(known: &[Head], last: Option<TenantId>) -> Self {
+        let tenants: BTreeSet<TenantId> = known.iter().map(|head| head.tenant_id).collect();
+        let (earlier, later): (Vec<_>, Vec<_>) = tenants.into_iter().partition(|t| Some(*t) <= last);
+        let tenants = later.into_iter().chain(earlier).take(TENANTS_PER_CLAIM).collect();
+        Self { paused: Vec::new(), tenants, dead_rows: 0 }
+    }
+
+    /// The queues to look into, by the place of their tenant.
+    fn queues(&self, wanted: &Wanted, known: Option<&[Head]>) -> Vec<Queue> {
+        let share = wanted.share(self.tenants.len());
+        let mut queues = Vec::with_capacity(self.tenants.len() * wanted.kinds.len());
+        for (tenant, tenant_id) in self.tenants.iter().enumerate() {
+            for (kind, (name, most)) in wanted.kinds.iter().enumerate() {
+                let from = match known {
+                    None => Some(i64::MIN),
+                    Some(known) => {
+                        known.iter().find(|h| h.tenant_id == *tenant_id && h.kind == *name).map(|h| h.key)
+                    }
+                };
+                queues.extend(from.map(|from| Queue { tenant, kind, most: (*most).min(share) as i64, from }));
+            }
+        }
+        queues
+    }
+}
+
+/// A queue of one tenant and one kind, by their places, and how much of it is looked at.
+struct Queue {
+    tenant: usize,
+    kind: usize,
+    most: i64,
+    from: i64,
+}
+
+/// Looks for tenants that have queued tasks, and for kinds that are paused.
+async fn look_around(tx: &mut Tx, spec: &ClaimSpec, turn: &Turn) -> Result<Around> {
     let row = query::<Postgres>(concat!(
         tenants_in_turn!(),
-        " SELECT ARRAY(SELECT kind FROM paused_kind), ARRAY(SELECT tenant_id FROM tenants ORDER BY place)"
+        " SELECT ARRAY(SELECT kind FROM paused_kind), ARRAY(SELECT tenant_id FROM tenants ORDER BY place),
+           pg_stat_get_dead_tuples('task'::regclass)"
     ))
     .bind(turn.last().map_or(Uuid::nil(), |t| t.0))
     // A worker of one tenant need not look for others.
@@ -78,51 +135,76 @@ async fn look_around(tx: &mut Tx, spec: &ClaimSpec, turn: &Turn) -> Result<(Vec<
         Some(only) => vec![only],
         None => tenants.into_iter().map(TenantId).collect(),
     };
-    Ok((paused, tenants))
+    Ok(Around { paused, tenants, dead_rows: c.get()? })
 }
 
-/// The heads of the tenants' queues. They are locked, so that no other claim takes them; one that another claim
-/// looks at is passed over instead of waited for.
+/// The heads of queues, by tenant.
+struct Candidates {
+    by_tenant: Vec<(TenantId, Vec<Candidate>)>,
+    heads: Vec<Head>,
+}
+
+/// The heads of the queues. They are locked, so that no other claim takes them; one that another claim looks at is
+/// passed over instead of waited for.
 async fn candidates(
     tx: &mut Tx,
     wanted: &Wanted,
-    tenants: &[TenantId],
-) -> Result<Vec<(TenantId, Vec<Candidate>)>> {
-    let share = wanted.share(tenants.len());
+    tenants: Vec<TenantId>,
+    queues: &[Queue],
+) -> Result<Candidates> {
+    let mut found = Candidates {
+        by_tenant: tenants.into_iter().map(|tenant| (tenant, Vec::new())).collect(),
+        heads: Vec::new(),
+    };
+    if queues.is_empty() {
+        return Ok(found);
+    }
+    let tenant_of = |q: &Queue| found.by_tenant.get(q.tenant).map_or(Uuid::nil(), |t| t.0.0);
+    let kind_of = |q: &Queue| wanted.kinds.get(q.kind).map_or("", |k| k.0.as_str());
+    // A queue begins at its first task that can be seen, also if another claim holds it or it is not due yet.
     let rows = query::<Postgres>(
-        "SELECT x.place, k.place, t.task_id, t.units, t.lost, t.order_key, t.run_at
-         FROM unnest($1::uuid[]) WITH ORDINALITY AS x (tenant_id, place)
-           CROSS JOIN unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS k (kind, most, place)
+        "SELECT q.place, h.order_key, t.task_id, t.units, t.lost, t.order_key, t.run_at
+         FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
+             AS q (tenant_id, kind, most, start, place)
+           CROSS JOIN LATERAL (
+             SELECT order_key FROM task
+             WHERE state = 'queued' AND tenant_id = q.tenant_id AND kind = q.kind AND order_key >= q.start
+             ORDER BY order_key LIMIT 1) AS h
            CROSS JOIN LATERAL (
              SELECT task_id, units, lost, order_key, run_at FROM task
-             WHERE state = 'queued' AND tenant_id = x.tenant_id AND kind = k.kind AND run_at <= $4
-             ORDER BY order_key, task_id LIMIT k.most FOR UPDATE SKIP LOCKED) AS t",
+             WHERE state = 'queued' AND tenant_id = q.tenant_id AND kind = q.kind AND order_key >= h.order_key
+               AND run_at <= $5
+             ORDER BY order_key, task_id LIMIT q.most FOR UPDATE SKIP LOCKED) AS t",
     )
-    .bind(tenants.iter().map(|t| t.0).collect::<Vec<_>>())
-    .bind(wanted.kinds.iter().map(|k| k.0.as_str()).collect::<Vec<_>>())
-    .bind(wanted.kinds.iter().map(|k| k.1.min(share) as i64).collect::<Vec<_>>())
+    .bind(queues.iter().map(tenant_of).collect::<Vec<_>>())
+    .bind(queues.iter().map(kind_of).collect::<Vec<_>>())
+    .bind(queues.iter().map(|q| q.most).collect::<Vec<_>>())
+    .bind(queues.iter().map(|q| q.from).collect::<Vec<_>>())
     .bind(tx.now.0)
     .fetch_all(tx.conn())
     .await
     .map_err(sql_error("look for work"))?;
-    let mut queues: Vec<(TenantId, Vec<Candidate>)> = tenants.iter().map(|t| (*t, Vec::new())).collect();
+    let mut last_place = 0;
     for row in &rows {
         let mut c = Columns::new(row);
-        let place: usize = c.int()?;
-        let kind: usize = c.int()?;
+        let (place, key): (usize, i64) = (c.int()?, c.get()?);
+        let Some(queue) = queues.get(place.saturating_sub(1)) else { continue };
         let candidate = Candidate {
-            kind: kind.saturating_sub(1),
+            kind: queue.kind,
             task_id: c.task()?,
             units: c.int()?,
             lost: c.int()?,
             order_key: c.get()?,
             run_at: c.time()?,
         };
-        if let Some(queue) = queues.get_mut(place.saturating_sub(1)) {
-            queue.1.push(candidate);
+        let Some((tenant_id, candidates)) = found.by_tenant.get_mut(queue.tenant) else { continue };
+        candidates.push(candidate);
+        if place != last_place {
+            last_place = place;
+            found.heads.push(Head { tenant_id: *tenant_id, kind: kind_of(queue).to_owned(), key });
         }
     }
-    Ok(queues)
+    Ok(found)
 }
 
 /// Gives locked tasks to the worker that asks.

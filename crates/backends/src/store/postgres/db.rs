@@ -12,6 +12,7 @@ use sqlx_core::query_scalar::query_scalar;
 use sqlx_core::sql_str::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 use sqlx_postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgTransaction, Postgres};
 
+use super::floor::Floor;
 use super::numbers::Numbers;
 use super::row::{is_connection_lost, sql_error};
 
@@ -61,6 +62,7 @@ pub(super) struct Db {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn IdGen>,
     pub(super) numbers: Arc<Numbers>,
+    pub(super) outbox: Arc<Floor>,
     /// Tenants that are known to be there; none is ever removed.
     pub(super) tenants: Arc<Mutex<HashSet<TenantId>>>,
     pub(super) meter: StoreMeter,

@@ -14,6 +14,7 @@ use sqlx_postgres::{PgConnection, Postgres};
 use uuid::Uuid;
 
 use super::claim::tenants_in_turn;
+use super::heads::Head;
 use super::row::{Columns, sql_error, text};
 
 fn at_most(limit: usize) -> i64 {
@@ -108,31 +109,50 @@ pub(super) async fn artifacts(
         .collect()
 }
 
-/// When the next task of these kinds is due. Most of a long queue is due, so the first question ends at the first
-/// row of each tenant; only queues of nothing but later tasks are looked through.
-pub(super) async fn next_due(
-    conn: &mut PgConnection,
-    kinds: &[TaskKind],
-    now: Timestamp,
-) -> Result<Option<Timestamp>> {
-    const DUE: &str = concat!(
-        tenants_in_turn!(),
-        " SELECT t.run_at FROM tenants CROSS JOIN unnest($3::text[]) AS k (kind) CROSS JOIN LATERAL (
-            SELECT run_at FROM task WHERE state = 'queued' AND tenant_id = tenants.tenant_id AND kind = k.kind
-              AND run_at <= $4 AND kind NOT IN (SELECT kind FROM paused_kind) LIMIT 1) AS t LIMIT 1"
-    );
-    const LATER: &str = concat!(
-        tenants_in_turn!(),
-        " SELECT min(t.run_at) FROM tenants CROSS JOIN unnest($3::text[]) AS k (kind) CROSS JOIN LATERAL (
-            SELECT min(run_at) AS run_at FROM task WHERE state = 'queued' AND tenant_id = tenants.tenant_id
-              AND kind = k.kind AND run_at > $4 AND kind NOT IN (SELECT kind FROM paused_kind)) AS t"
-    );
-    let kinds: Vec<String> = kinds.iter().map(|k| text(k.as_str())).collect();
-    for sql in [DUE, LATER] {
-        let found: Option<Option<i64>> = query_scalar::<Postgres, Option<i64>>(sql)
+/// The queues of these kinds, from their beginning, for all tenants that have any.
+pub(super) async fn queues(conn: &mut PgConnection, kinds: &[TaskKind]) -> Result<Vec<Head>> {
+    let tenants =
+        query_scalar::<Postgres, Uuid>(concat!(tenants_in_turn!(), " SELECT tenant_id FROM tenants"))
             .bind(Uuid::nil())
             .bind(i64::from(i32::MAX))
-            .bind(&kinds)
+            .fetch_all(conn)
+            .await
+            .map_err(sql_error("look for tenants"))?;
+    let of = |tenant: Uuid| {
+        kinds.iter().map(move |kind| Head {
+            tenant_id: TenantId(tenant),
+            kind: text(kind.as_str()),
+            key: i64::MIN,
+        })
+    };
+    Ok(tenants.into_iter().flat_map(of).collect())
+}
+
+/// When the next task in these queues is due. Most of a long queue is due, so the first question ends at the first
+/// row of each; only queues of nothing but later tasks are looked through.
+pub(super) async fn next_due(
+    conn: &mut PgConnection,
+    queues: &[Head],
+    now: Timestamp,
+) -> Result<Option<Timestamp>> {
+    const DUE: &str =
+        "SELECT t.run_at FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS q (tenant_id, kind, start)
+         CROSS JOIN LATERAL (
+           SELECT run_at FROM task WHERE state = 'queued' AND tenant_id = q.tenant_id AND kind = q.kind
+             AND order_key >= q.start AND run_at <= $4 AND kind NOT IN (SELECT kind FROM paused_kind)
+           ORDER BY order_key LIMIT 1) AS t LIMIT 1";
+    const LATER: &str = "SELECT min(t.run_at) FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS q (tenant_id, kind, start)
+         CROSS JOIN LATERAL (
+           SELECT min(run_at) AS run_at FROM task WHERE state = 'queued' AND tenant_id = q.tenant_id AND kind = q.kind
+             AND order_key >= q.start AND run_at > $4 AND kind NOT IN (SELECT kind FROM paused_kind)) AS t";
+    if queues.is_empty() {
+        return Ok(None);
+    }
+    for sql in [DUE, LATER] {
+        let found: Option<Option<i64>> = query_scalar::<Postgres, Option<i64>>(sql)
+            .bind(queues.iter().map(|q| q.tenant_id.0).collect::<Vec<_>>())
+            .bind(queues.iter().map(|q| q.kind.as_str()).collect::<Vec<_>>())
+            .bind(queues.iter().map(|q| q.key).collect::<Vec<_>>())
             .bind(now.0)
             .fetch_optional(&mut *conn)
             .await

@@ -5,7 +5,8 @@
 //! Commits that wait together become one transaction of statements over many rows (`writer`, `commit`). Renewals
 //! have a thread and a connection of their own (`renewer`). Reads for people run under row-level security
 //! (`readers`). Other processes hear of new work by notifications that are sent apart from transactions (`hints`),
-//! and by a slow poll where one is lost. Each other file is one group of verbs, as in `store/sqlite`.
+//! and by a slow poll where one is lost. Where old snapshots keep dead rows in the way, a process remembers where
+//! queues begin (`heads`). Each other file is one group of verbs, as in `store/sqlite`.
 
 mod access;
 mod batch;
@@ -15,7 +16,9 @@ mod commit;
 mod db;
 mod events;
 mod finish;
+mod floor;
 mod follow;
+mod heads;
 mod hints;
 mod ledger;
 mod look;

@@ -38,16 +38,18 @@ use tokio::sync::watch;
 use super::super::shared::claim::Turn;
 use super::super::shared::pace::Pace;
 use super::db::{self, Db, Time};
+use super::heads::{Head, Heads};
 use super::hints::{Hints, Waiters};
 use super::readers::{look, of_engine, of_tenant};
 use super::renewer::Renewer;
 use super::row::{sql_error, text};
 use super::sequencer::{self, Sequencer};
+use super::sweep::{self, Sweeps};
 use super::tx::{Aftermath, transact};
 use super::writer::Writer;
 use super::{
     access, batch, children, claim, events, follow, ledger, look as looking, migrate, receive, remove, steer,
-    sweep, transfer, worker,
+    transfer, worker,
 };
 use crate::postgres::connect_options;
 
@@ -87,6 +89,8 @@ pub struct PostgresStore {
     hints: Hints,
     waiters: Waiters,
     turn: Arc<Turn>,
+    heads: Arc<Heads>,
+    sweeps: Sweeps,
     pace: Arc<Pace>,
     closed: watch::Sender<bool>,
 }
@@ -132,12 +136,14 @@ impl PostgresStore {
             clock,
             ids,
             numbers: Arc::default(),
+            outbox: Arc::default(),
             tenants: Arc::default(),
             meter: options.meter,
         };
         let closed = watch::Sender::new(false);
         let waiters = Waiters::new();
-        let hints = Hints::start(&db.pool, db.ids.next(), waiters.clone(), &closed.subscribe());
+        let heads = Arc::new(Heads::default());
+        let hints = Hints::start(&db, waiters.clone(), &heads, &closed.subscribe());
         let sequencer = {
             let hints = hints.clone();
             Sequencer::start(db.clone(), closed.subscribe(), move |folded| hints.changed(folded.documents))
@@ -146,14 +152,26 @@ impl PostgresStore {
         let writer = {
             let (hints, wake) = (hints.clone(), Arc::clone(&sequencer.wake));
             let (pace, clock) = (Arc::clone(&pace), Arc::clone(&db.clock));
-            Writer::start(db.clone(), Arc::clone(&turn), move |aftermath| {
+            Writer::start(db.clone(), Arc::clone(&turn), Arc::clone(&heads), move |aftermath| {
                 tell(aftermath, &hints, &wake, &pace, clock.as_ref());
             })
         };
         let renewals =
             connect_options("the store", url, &format!("{} renewals", options.name), Duration::from_secs(5))?;
         let renewer = Renewer::start(move || db::pool(renewals, 1), db.time.clone())?;
-        Ok(Self { db, writer, renewer, sequencer, hints, waiters, turn, pace, closed })
+        Ok(Self {
+            db,
+            writer,
+            renewer,
+            sequencer,
+            hints,
+            waiters,
+            turn,
+            heads,
+            sweeps: Sweeps::default(),
+            pace,
+            closed,
+        })
     }
 
     /// Numbers all that has been committed, or says why it cannot.
@@ -199,6 +217,21 @@ async fn connect(url: &str, options: &Options) -> Result<PgConnection> {
     PgConnection::connect_with(&options).await.map_err(|e| {
         sql_error("connect to its database")(e).with_hint("check the URL of the store and its server")
     })
+}
+
+/// When something of these kinds is due, in the `known` queues or in all.
+async fn next_due(
+    conn: &mut PgConnection,
+    time: &Time,
+    kinds: &[TaskKind],
+    known: Option<Vec<Head>>,
+) -> Result<Option<Timestamp>> {
+    let now = time.now(conn).await?;
+    let queues = match known {
+        Some(known) => known,
+        None => follow::queues(conn, kinds).await?,
+    };
+    follow::next_due(conn, &queues, now).await
 }
 
 /// Tells those who wait what a commit means to them.
@@ -352,7 +385,8 @@ impl Store for PostgresStore {
 
     async fn claim(&self, spec: ClaimSpec) -> Result<Vec<Lease>> {
         crash::point("store.claim.before");
-        transact!(&self.db, |tx| claim::claim(&mut tx, &spec, &self.turn).await).map(|d| self.after(d))
+        transact!(&self.db, |tx| claim::claim(&mut tx, &spec, &self.turn, &self.heads).await)
+            .map(|d| self.after(d))
     }
 
     async fn renew(
@@ -383,7 +417,10 @@ impl Store for PostgresStore {
     }
 
     async fn sweep(&self, dead_workers: &[WorkerId]) -> Result<Swept> {
-        transact!(&self.db, |tx| sweep::sweep(&mut tx, dead_workers).await).map(|d| self.after(d))
+        let done = transact!(&self.db, |tx| sweep::sweep(&mut tx, dead_workers, &self.sweeps).await);
+        let (swept, last) = done.map(|d| self.after(d))?;
+        self.sweeps.end(last);
+        Ok(swept)
     }
 
     async fn bury(&self, task: TaskId, epoch: Epoch, error: ErrorNote, end: IngestionEnd) -> Result<()> {
@@ -404,12 +441,8 @@ impl Store for PostgresStore {
     }
 
     async fn next_due(&self, kinds: &[TaskKind]) -> Result<Option<Timestamp>> {
-        look!(of_engine(&self.db), |conn| {
-            match self.db.time.now(conn).await {
-                Ok(now) => follow::next_due(conn, kinds, now).await,
-                Err(error) => Err(error),
-            }
-        })
+        let known = self.heads.known(kinds.iter(), None, self.db.clock.monotonic());
+        look!(of_engine(&self.db), |conn| next_due(conn, &self.db.time, kinds, known).await)
     }
 
     async fn open_tasks(&self, kinds: &[TaskKind], tenant: Option<TenantId>) -> Result<u64> {

@@ -22,6 +22,7 @@ use tokio::sync::{Notify, watch};
 
 use super::db::Db;
 use super::events;
+use super::floor::Seen;
 use super::row::{Columns, json, sql_error};
 use super::tx::{BatchChanges, Changes};
 
@@ -34,8 +35,11 @@ const CHUNK: i64 = 1000;
 /// What another process left when it died is folded after this long.
 const SLOW_POLL: Duration = Duration::from_secs(1);
 
-/// While commits keep coming, they are folded together: a little later is early enough for those who watch.
+/// Commits that come together are folded together …
 const GATHER: Duration = Duration::from_millis(20);
+/// … and while they keep coming, more of them: a little later is early enough for those who watch, and each fold
+/// writes the totals of its batches anew.
+const GATHER_MORE: Duration = Duration::from_millis(100);
 
 /// What a fold did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,20 +81,22 @@ enum Patience {
 
 /// Folds a chunk; none if somebody else is at it and there is no patience.
 async fn fold_chunk(db: &Db, patience: Patience) -> Result<Option<Folded>> {
+    let floor = db.outbox.get();
     let mut tx = db.begin().await?;
-    let mut fold = Fold::default();
-    let folded = match patience {
+    let mine = match patience {
         Patience::Waits => {
             // Most of the time there is nothing to do, and nobody needs to be waited for to see that.
-            let any = query_scalar::<Postgres, bool>("SELECT EXISTS (SELECT 1 FROM outbox)")
-                .fetch_one(&mut *tx)
-                .await
-                .map_err(sql_error("look into the outbox"))?;
-            if any {
+            let any = query_scalar::<Postgres, i64>(
+                "SELECT outbox_id FROM outbox WHERE outbox_id >= $1 ORDER BY outbox_id LIMIT 1",
+            )
+            .bind(floor)
+            .fetch_optional(&mut *tx)
+            .await
+            .map_err(sql_error("look into the outbox"))?;
+            if any.is_some() {
                 lock(&mut tx).await?;
-                fold.run(&mut tx).await?;
             }
-            Some(fold.folded)
+            any.is_some().then_some(true)
         }
         Patience::GoesAway => {
             let mine = query_scalar::<Postgres, bool>("SELECT pg_try_advisory_xact_lock($1)")
@@ -98,20 +104,21 @@ async fn fold_chunk(db: &Db, patience: Patience) -> Result<Option<Folded>> {
                 .fetch_one(&mut *tx)
                 .await
                 .map_err(sql_error("ask for the sequencer"))?;
-            if mine {
-                fold.run(&mut tx).await?;
-                Some(fold.folded)
-            } else {
-                None
-            }
+            Some(mine)
         }
     };
-    if folded.is_some_and(|f| f.rows > 0) {
-        tx.commit().await.map_err(sql_error("commit a fold"))?;
-    } else {
-        tx.rollback().await.map_err(sql_error("end a fold"))?;
+    let mut fold = Fold::default();
+    if mine == Some(true) {
+        fold.run(&mut tx, floor).await?;
     }
-    Ok(folded)
+    match fold.seen {
+        Some(seen) => {
+            tx.commit().await.map_err(sql_error("commit a fold"))?;
+            db.outbox.folded(seen);
+        }
+        None => tx.rollback().await.map_err(sql_error("end a fold"))?,
+    }
+    Ok((mine != Some(false)).then_some(fold.folded))
 }
 
 /// A row of the event log to be.
@@ -119,7 +126,16 @@ struct EventRow {
     tenant_id: TenantId,
     at: Timestamp,
     count: i64,
-    body: String,
+    body: Body,
+}
+
+/// Where the events of a row stand.
+enum Body {
+    /// In the row of the outbox with this number. They are moved inside the server, as they are stored: they come
+    /// compressed, and need be neither unpacked nor sent.
+    Left(i64),
+    /// Here: what the sequencer itself has to tell.
+    Told(String),
 }
 
 /// A batch as it stands, with what is added to it.
@@ -138,6 +154,8 @@ struct Batch {
 #[derive(Default)]
 struct Fold {
     folded: Folded,
+    /// What the database was like, if there was anything to fold.
+    seen: Option<Seen>,
     events: Vec<EventRow>,
     batches: BTreeMap<BatchId, Batch>,
     /// Changed documents, each once, in the order of their last change, and the batches that changed them.
@@ -152,25 +170,26 @@ struct OutboxRow {
     tenant_id: TenantId,
     at: Timestamp,
     event_count: i64,
-    events: String,
     changes: Changes,
 }
 
 impl Fold {
-    async fn run(&mut self, conn: &mut PgConnection) -> Result<()> {
-        let rows = take(conn).await?;
+    async fn run(&mut self, conn: &mut PgConnection, floor: i64) -> Result<()> {
+        let (rows, seen) = oldest(conn, floor).await?;
         self.folded.rows = rows.len();
+        self.seen = seen;
         if rows.is_empty() {
             return Ok(());
         }
         self.load_batches(conn, &rows).await?;
+        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
         for row in rows {
             self.add(row)?;
         }
         self.settle_batches()?;
         let changes = self.number_documents(conn).await?;
         self.store_batches(conn, &changes).await?;
-        self.store_events(conn).await
+        self.move_events(conn, &ids).await
     }
 
     async fn load_batches(&mut self, conn: &mut PgConnection, rows: &[OutboxRow]) -> Result<()> {
@@ -221,7 +240,7 @@ impl Fold {
                     tenant_id: batch.tenant_id,
                     at: row.at,
                     count: 1,
-                    body: json(&[body])?,
+                    body: Body::Told(json(&[body])?),
                 });
             }
             add_up(&mut batch.changes, &changes);
@@ -232,7 +251,8 @@ impl Fold {
         }
         if row.event_count > 0 {
             let (tenant_id, at) = (row.tenant_id, row.at);
-            self.events.push(EventRow { tenant_id, at, count: row.event_count, body: row.events });
+            let body = Body::Left(row.id);
+            self.events.push(EventRow { tenant_id, at, count: row.event_count, body });
         }
         Ok(())
     }
@@ -255,7 +275,7 @@ impl Fold {
                         tenant_id: batch.tenant_id,
                         at: self.latest,
                         count: 1,
-                        body: json(&[body])?,
+                        body: Body::Told(json(&[body])?),
                     });
                 }
             } else if batch.state == BatchState::Finished && open > 0 {
@@ -348,33 +368,45 @@ impl Fold {
         Ok(())
     }
 
-    async fn store_events(&self, conn: &mut PgConnection) -> Result<()> {
+    /// Gives events their numbers, and takes the rows `ids` out of the outbox.
+    async fn move_events(&self, conn: &mut PgConnection, ids: &[i64]) -> Result<()> {
         let tenants: BTreeSet<TenantId> = self.events.iter().map(|e| e.tenant_id).collect();
-        if tenants.is_empty() {
-            return Ok(());
-        }
         let tenants: Vec<TenantId> = tenants.into_iter().collect();
         // Nobody else appends while this transaction holds the sequencer's lock.
         let mut last = events::bounds(conn, &tenants).await?;
-        let (mut rows, mut firsts) = (Vec::with_capacity(self.events.len()), Vec::new());
+        let (mut left, mut told) = (Numbered::default(), Numbered::default());
         for row in &self.events {
             let Some((last, _)) = last.get_mut(&row.tenant_id) else {
                 tracing::error!(tenant_id = %row.tenant_id, "the outbox names a tenant that is not there");
                 continue;
             };
-            firsts.push(*last + 1);
+            let first = *last + 1;
             *last += row.count;
-            rows.push(row);
+            match &row.body {
+                Body::Left(id) => left.push(*id, first, *last),
+                Body::Told(body) => told.push((row.tenant_id.0, row.at.0, body.as_str()), first, *last),
+            }
         }
         query::<Postgres>(
-            "INSERT INTO event (tenant_id, last_seq, first_seq, at, body)
-             SELECT u.* FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) AS u",
+            "WITH gone AS (
+               DELETE FROM outbox WHERE outbox_id = ANY($1) RETURNING outbox_id, tenant_id, at, events)
+             INSERT INTO event (tenant_id, last_seq, first_seq, at, body)
+             SELECT g.tenant_id, u.last_seq, u.first_seq, g.at, g.events
+             FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS u (outbox_id, first_seq, last_seq)
+               JOIN gone AS g ON g.outbox_id = u.outbox_id
+             UNION ALL SELECT t.tenant_id, t.last_seq, t.first_seq, t.at, t.body
+             FROM unnest($5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[])
+               AS t (tenant_id, last_seq, first_seq, at, body)",
         )
-        .bind(rows.iter().map(|e| e.tenant_id.0).collect::<Vec<_>>())
-        .bind(rows.iter().zip(&firsts).map(|(e, first)| first + e.count - 1).collect::<Vec<_>>())
-        .bind(&firsts)
-        .bind(rows.iter().map(|e| e.at.0).collect::<Vec<_>>())
-        .bind(rows.iter().map(|e| e.body.as_str()).collect::<Vec<_>>())
+        .bind(ids)
+        .bind(&left.rows)
+        .bind(&left.firsts)
+        .bind(&left.lasts)
+        .bind(told.rows.iter().map(|row| row.0).collect::<Vec<_>>())
+        .bind(&told.lasts)
+        .bind(&told.firsts)
+        .bind(told.rows.iter().map(|row| row.1).collect::<Vec<_>>())
+        .bind(told.rows.iter().map(|row| row.2).collect::<Vec<_>>())
         .execute(conn)
         .await
         .map_err(sql_error("append events"))?;
@@ -382,30 +414,62 @@ impl Fold {
     }
 }
 
-/// Takes the oldest rows out of the outbox, in order.
-async fn take(conn: &mut PgConnection) -> Result<Vec<OutboxRow>> {
+/// Rows of the event log with the numbers of their first and last event.
+struct Numbered<T> {
+    rows: Vec<T>,
+    firsts: Vec<i64>,
+    lasts: Vec<i64>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), firsts: Vec::new(), lasts: Vec::new() }
+    }
+}
+
+impl<T> Numbered<T> {
+    fn push(&mut self, row: T, first: i64, last: i64) {
+        self.rows.push(row);
+        self.firsts.push(first);
+        self.lasts.push(last);
+    }
+}
+
+/// The oldest rows of the outbox, in order. Nobody else takes them out while the sequencer's lock is held.
+async fn oldest(conn: &mut PgConnection, floor: i64) -> Result<(Vec<OutboxRow>, Option<Seen>)> {
+    // Asked before the rows are looked for: a number that is given out in between is not counted.
+    let given = query_scalar::<Postgres, i64>(
+        "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox', 'outbox_id')), 0)",
+    )
+    .fetch_one(&mut *conn)
+    .await
+    .map_err(sql_error("look into the outbox"))?;
     let rows = query::<Postgres>(
-        "DELETE FROM outbox WHERE outbox_id IN (SELECT outbox_id FROM outbox ORDER BY outbox_id LIMIT $1)
-         RETURNING outbox_id, tenant_id, at, event_count, events, changes",
+        "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+           pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+           outbox_id, tenant_id, at, event_count, changes
+         FROM outbox WHERE outbox_id >= $2 ORDER BY outbox_id LIMIT $1",
     )
     .bind(CHUNK)
+    .bind(floor)
     .fetch_all(conn)
     .await
-    .map_err(sql_error("empty the outbox"))?;
+    .map_err(sql_error("look into the outbox"))?;
     let mut taken = Vec::with_capacity(rows.len());
+    let mut seen = None;
     for row in &rows {
         let mut c = Columns::new(row);
+        let everything = (rows.len() as i64) < CHUNK;
+        seen = Some(Seen { given, oldest: c.get()?, next: c.get()?, everything });
         taken.push(OutboxRow {
             id: c.get()?,
             tenant_id: c.tenant()?,
             at: c.time()?,
             event_count: c.get()?,
-            events: c.get()?,
             changes: c.json_opt()?.unwrap_or_default(),
         });
     }
-    taken.sort_unstable_by_key(|r| r.id);
-    Ok(taken)
+    Ok((taken, seen))
 }
 
 fn add_up(sum: &mut BatchChanges, more: &BatchChanges) {
@@ -436,9 +500,10 @@ impl Sequencer {
         let wake = Arc::new(Notify::new());
         let woken = Arc::clone(&wake);
         tokio::spawn(async move {
+            let mut folded_at = None;
             while !*closed.borrow() {
                 tokio::select! {
-                    () = woken.notified() => tokio::time::sleep(GATHER).await,
+                    () = woken.notified() => tokio::time::sleep(gather(&db, folded_at)).await,
                     () = tokio::time::sleep(SLOW_POLL) => {}
                     _ = closed.changed() => return,
                 }
@@ -446,6 +511,7 @@ impl Sequencer {
                     match fold_chunk(&db, Patience::GoesAway).await {
                         Ok(Some(folded)) => {
                             if folded.rows > 0 {
+                                folded_at = Some(db.clock.monotonic());
                                 after(folded);
                             }
                             if (folded.rows as i64) < CHUNK {
@@ -468,4 +534,10 @@ impl Sequencer {
         });
         Self { wake }
     }
+}
+
+/// How long to wait for more commits, after the last fold that did something.
+fn gather(db: &Db, folded_at: Option<Duration>) -> Duration {
+    let quiet = folded_at.is_none_or(|at| db.clock.monotonic().saturating_sub(at) > 2 * GATHER_MORE);
+    if quiet { GATHER } else { GATHER_MORE }
 }

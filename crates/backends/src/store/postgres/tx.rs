@@ -253,14 +253,25 @@ impl Tx {
 
     /// Whether this kind is paused; asked once a transaction.
     pub(super) async fn is_paused(&mut self, kind: &TaskKind) -> Result<bool> {
-        if self.paused_kinds.is_none() {
-            let paused = query_scalar::<Postgres, String>("SELECT kind FROM paused_kind")
-                .fetch_all(&mut *self.inner)
-                .await
-                .map_err(sql_error("look for paused kinds"))?;
-            self.paused_kinds = Some(paused);
+        Ok(self.paused_kinds().await?.iter().any(|paused| paused == kind.as_str()))
+    }
+
+    /// Kinds that are paused; asked once a transaction.
+    pub(super) async fn paused_kinds(&mut self) -> Result<Vec<String>> {
+        if let Some(paused) = &self.paused_kinds {
+            return Ok(paused.clone());
         }
-        Ok(self.paused_kinds.iter().flatten().any(|paused| paused == kind.as_str()))
+        let paused = query_scalar::<Postgres, String>("SELECT kind FROM paused_kind")
+            .fetch_all(&mut *self.inner)
+            .await
+            .map_err(sql_error("look for paused kinds"))?;
+        self.paused_kinds = Some(paused.clone());
+        Ok(paused)
+    }
+
+    /// The time of this process, to measure with.
+    pub(super) fn monotonic(&self) -> Duration {
+        self.db.clock.monotonic()
     }
 
     /// Writes everything that was gathered and commits, or rolls back if `outcome` is an error.
@@ -343,10 +354,13 @@ impl Tx {
             let empty = change.batches.is_empty() && change.documents.is_empty();
             changes.push(if empty { None } else { Some(json(&change)?) });
         }
+        // The transaction gets its number first, if it has none yet: `floor` counts on it.
         query::<Postgres>(
-            "INSERT INTO outbox (tenant_id, at, event_count, events, changes)
+            "WITH numbered AS MATERIALIZED (SELECT pg_current_xact_id())
+             INSERT INTO outbox (tenant_id, at, event_count, events, changes)
              SELECT u.tenant_id, $2, u.event_count, u.events, u.changes
-             FROM unnest($1::uuid[], $3::bigint[], $4::text[], $5::text[]) AS u (tenant_id, event_count, events, changes)",
+             FROM numbered CROSS JOIN
+               unnest($1::uuid[], $3::bigint[], $4::text[], $5::text[]) AS u (tenant_id, event_count, events, changes)",
         )
         .bind(tenants)
         .bind(self.now.0)

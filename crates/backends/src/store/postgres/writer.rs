@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::super::shared::claim::Turn;
 use super::db::Db;
+use super::heads::Heads;
 use super::tx::{Aftermath, Tx, transact};
 use super::{claim, commit};
 
@@ -35,14 +36,20 @@ pub(super) struct Writer {
 struct Desk<F> {
     db: Db,
     turn: Arc<Turn>,
+    heads: Arc<Heads>,
     after: F,
 }
 
 impl Writer {
     /// Starts it. `after` is told about every committed transaction, before anyone is answered.
-    pub(super) fn start(db: Db, turn: Arc<Turn>, after: impl Fn(Aftermath) + Send + Sync + 'static) -> Self {
+    pub(super) fn start(
+        db: Db,
+        turn: Arc<Turn>,
+        heads: Arc<Heads>,
+        after: impl Fn(Aftermath) + Send + Sync + 'static,
+    ) -> Self {
         let (jobs, waiting) = mpsc::unbounded_channel();
-        tokio::spawn(run(Desk { db, turn, after }, waiting));
+        tokio::spawn(run(Desk { db, turn, heads, after }, waiting));
         Self { jobs }
     }
 
@@ -113,20 +120,21 @@ async fn commit_group(desk: &Desk<impl Fn(Aftermath)>, group: Vec<Job>) {
 }
 
 async fn commit_together(desk: &Desk<impl Fn(Aftermath)>, group: &[Job]) -> Result<Vec<Exchange>> {
-    let (answers, aftermath) = transact!(&desk.db, |tx| exchange(&mut tx, group, &desk.turn).await)?;
+    let (answers, aftermath) =
+        transact!(&desk.db, |tx| exchange(&mut tx, group, &desk.turn, &desk.heads).await)?;
     crash::point("store.group.before_reply");
     (desk.after)(aftermath);
     Ok(answers)
 }
 
-async fn exchange(tx: &mut Tx, group: &[Job], turn: &Turn) -> Result<Vec<Exchange>> {
+async fn exchange(tx: &mut Tx, group: &[Job], turn: &Turn, heads: &Heads) -> Result<Vec<Exchange>> {
     tx.writes = group.len();
     let reports: Vec<&Commit> = group.iter().flat_map(|j| j.reports.iter().map(AsRef::as_ref)).collect();
     let mut committed = commit::commit(tx, &reports).await?.into_iter();
     let mut answers = Vec::with_capacity(group.len());
     for job in group {
         let claimed = match &job.claim {
-            Some(spec) => claim::claim(tx, spec, turn).await?,
+            Some(spec) => claim::claim(tx, spec, turn, heads).await?,
             None => Vec::new(),
         };
         let committed = committed.by_ref().take(job.reports.len()).collect();

@@ -13,7 +13,7 @@ use docmill_core::{Error, Result, crash};
 use rusqlite::{OptionalExtension as _, Statement, params};
 
 use super::row::sql_error;
-use super::task::{self, Subjects, lease_columns};
+use super::task::{self, LEASE_COLUMNS, Subjects, lease_columns};
 use super::tx::Tx;
 
 /// A claim looks at so many tenants; the next claim goes on with those after them.
@@ -51,6 +51,7 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
     for tenant in &tenants {
         queues.push((*tenant, candidates(tx, *tenant, &kinds_left, share, &mut subjects)?));
     }
+    let mut take = tx.sql(TAKE)?;
     let mut units_left = spec.units;
     let mut leases = Vec::new();
     let mut last_served = None;
@@ -67,7 +68,7 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
                 }
                 continue;
             }
-            let mut lease = take(tx, candidate.lease, spec)?;
+            let mut lease = take_with(&mut take, candidate.lease, spec, tx.now)?;
             lease.waited = Some(tx.now.since(Timestamp(candidate.run_at)));
             left.1 -= 1;
             if suspect {
@@ -169,29 +170,33 @@ fn candidates(
             .map_err(sql_error("look for work"))?;
         while let Some(row) = rows.next().map_err(sql_error("look for work"))? {
             let lease = task::read_lease(tx, row, subjects)?;
-            let column = |name| row.get(name).map_err(sql_error("look for work"));
-            all.push((
-                place,
-                Candidate { lease, order_key: column("order_key")?, run_at: column("run_at")? },
-            ));
+            // By their places: looking a name up compares it with the names of all columns, for each row.
+            let column = |at| row.get(at).map_err(sql_error("look for work"));
+            let (order_key, run_at) = (column(LEASE_COLUMNS)?, column(LEASE_COLUMNS + 1)?);
+            all.push((place, Candidate { lease, order_key, run_at }));
         }
     }
     all.sort_by_key(|(_, c)| (c.order_key, c.lease.task_id));
     Ok(all.into())
 }
 
-/// Gives a queued task to the worker that asks. Nothing else writes in between, so it is still queued; and a
-/// plain UPDATE spares the temporary table that returning the row needs.
-fn take(tx: &Tx<'_>, mut lease: Lease, spec: &ClaimSpec) -> Result<Lease> {
+/// Nothing else writes between the look at the queue and this, so the task is still queued; and a plain UPDATE spares
+/// the temporary table that returning the row needs.
+const TAKE: &str = "UPDATE task SET state = 'running', epoch = ?2, owner = ?3, lease_until = ?4, lost = ?5
+     WHERE task_id = ?1 AND state = 'queued'";
+
+/// Gives a queued task to the worker that asks. `statement` is [`TAKE`].
+fn take_with(
+    statement: &mut Statement<'_>,
+    mut lease: Lease,
+    spec: &ClaimSpec,
+    now: Timestamp,
+) -> Result<Lease> {
     lease.epoch = Epoch(lease.epoch.0 + 1);
     // Claims without a report are counted: that is what stops a task that takes its worker down with it.
     lease.attempts.lost += 1;
-    (lease.worker_id, lease.until) = (spec.worker_id, tx.now.plus(spec.lease));
-    let taken = tx
-        .sql(
-            "UPDATE task SET state = 'running', epoch = ?2, owner = ?3, lease_until = ?4, lost = ?5
-             WHERE task_id = ?1 AND state = 'queued'",
-        )?
+    (lease.worker_id, lease.until) = (spec.worker_id, now.plus(spec.lease));
+    let taken = statement
         .execute(params![
             lease.task_id.0,
             lease.epoch.0,

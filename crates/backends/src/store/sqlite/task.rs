@@ -116,6 +116,9 @@ macro_rules! lease_columns {
 
 pub(super) use lease_columns;
 
+/// How many columns those are.
+pub(super) const LEASE_COLUMNS: usize = 15;
+
 /// The owner of a task that is not leased.
 const NOBODY: WorkerId = WorkerId(uuid::Uuid::nil());
 
