@@ -31,6 +31,8 @@ pub struct Settings {
     pub engine: EngineSettings,
     /// How children are fenced in.
     pub sandbox: SandboxSettings,
+    /// Tried on encrypted documents.
+    pub passwords: Vec<String>,
     /// Caps.
     pub limits: Limits,
     /// How long events are kept.
@@ -56,6 +58,7 @@ impl Settings {
             listen: "127.0.0.1:8420".into(),
             engine: EngineSettings::default(),
             sandbox: SandboxSettings::default(),
+            passwords: Vec::new(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),
             log: LogSettings::default(),
