@@ -95,6 +95,8 @@ pub struct Order {
 /// Parent to child. One frame holds one descriptor order or up to 32 inline ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ToChild {
+    /// Tried on documents that are encrypted.
+    pub passwords: Vec<String>,
     /// Read one after the other, in this order.
     pub orders: Vec<Order>,
 }

@@ -104,6 +104,7 @@ async fn metered_reader(
     pool.recycle_after = u64::from(sandbox.recycle_after);
     pool.memory_bytes = sandbox.memory_bytes;
     pool.meter = meter;
+    pool.passwords.clone_from(&settings.passwords);
     pool.sandbox = match sandbox.mode {
         SandboxMode::Required => Sandbox::Required,
         SandboxMode::BestEffort => Sandbox::BestEffort,

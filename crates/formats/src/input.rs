@@ -14,6 +14,7 @@ pub struct Input {
     body: Body,
     length: u64,
     name: String,
+    passwords: Vec<String>,
 }
 
 enum Body {
@@ -34,7 +35,12 @@ impl Input {
     /// Reads from memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         let length = bytes.len() as u64;
-        Self { body: Body::Memory(Cursor::new(Shared(Arc::new(bytes)))), length, name: String::new() }
+        Self {
+            body: Body::Memory(Cursor::new(Shared(Arc::new(bytes)))),
+            length,
+            name: String::new(),
+            passwords: Vec::new(),
+        }
     }
 
     /// Reads from a seekable file. The length is taken once: what is appended later is not read.
@@ -43,7 +49,12 @@ impl Input {
             .metadata()
             .map_err(|e| Error::unreadable("cannot tell the file's length").with_source(e))?
             .len();
-        Ok(Self { body: Body::File(BufReader::with_capacity(64 << 10, file)), length, name: String::new() })
+        Ok(Self {
+            body: Body::File(BufReader::with_capacity(64 << 10, file)),
+            length,
+            name: String::new(),
+            passwords: Vec::new(),
+        })
     }
 
     /// Says what the file is called.
@@ -54,6 +65,16 @@ impl Input {
     /// What the file is called; may be empty.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Says what may open it, if it is encrypted.
+    pub fn set_passwords(&mut self, passwords: &[String]) {
+        passwords.clone_into(&mut self.passwords);
+    }
+
+    /// What may open it, if it is encrypted.
+    pub fn passwords(&self) -> &[String] {
+        &self.passwords
     }
 
     /// How many bytes there are.

@@ -35,7 +35,7 @@ pub fn serve(mut orders: impl Orders, out: impl Write) -> Result<()> {
     while let Some((frame, files)) = orders.next().map_err(lost)? {
         let mut files = VecDeque::from(files);
         for order in frame.orders {
-            serve_one(order, &mut files, &mut out)?;
+            serve_one(order, &frame.passwords, &mut files, &mut out)?;
         }
         out.flush()?;
     }
@@ -47,7 +47,12 @@ pub fn warm_up() -> Result<()> {
     kinds::warm_up()
 }
 
-fn serve_one(mut order: Order, files: &mut VecDeque<File>, out: &mut Frames<impl Write>) -> Result<()> {
+fn serve_one(
+    mut order: Order,
+    passwords: &[String],
+    files: &mut VecDeque<File>,
+    out: &mut Frames<impl Write>,
+) -> Result<()> {
     let index = order.index;
     out.put(&FromChild::Begin { index })?;
     // The parent meters from here: it must learn of it before the work, not after it. The end of the document
@@ -61,7 +66,10 @@ fn serve_one(mut order: Order, files: &mut VecDeque<File>, out: &mut Frames<impl
             .and_then(Input::from_file),
     };
     let mut sink = Framed { index, out, pages: 0, failed: None };
-    let result = input.and_then(|mut input| contained(&mut input, &order, &mut sink));
+    let result = input.and_then(|mut input| {
+        input.set_passwords(passwords);
+        contained(&mut input, &order, &mut sink)
+    });
     if let Some(error) = sink.failed {
         return Err(error);
     }
@@ -170,9 +178,21 @@ mod tests {
         file.write_all(b"from a file\n").unwrap();
         file.rewind().unwrap();
         let frames = vec![
-            (ToChild { orders: vec![order(3, "a.txt", Some(b"one")), order(4, "b.txt", Some(b""))] }, vec![]),
-            (ToChild { orders: vec![order(5, "c.txt", None)] }, vec![file]),
-            (ToChild { orders: vec![order(6, "d.bin", Some(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"))] }, vec![]),
+            (
+                ToChild {
+                    passwords: Vec::new(),
+                    orders: vec![order(3, "a.txt", Some(b"one")), order(4, "b.txt", Some(b""))],
+                },
+                vec![],
+            ),
+            (ToChild { passwords: Vec::new(), orders: vec![order(5, "c.txt", None)] }, vec![file]),
+            (
+                ToChild {
+                    passwords: Vec::new(),
+                    orders: vec![order(6, "d.bin", Some(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"))],
+                },
+                vec![],
+            ),
         ];
         let mut seen = Vec::new();
         for answer in served(frames) {
@@ -204,8 +224,13 @@ mod tests {
 
     #[test]
     fn order_without_bytes_or_file_is_a_bug_of_that_order_alone() {
-        let frames =
-            vec![(ToChild { orders: vec![order(1, "a", None), order(2, "b.txt", Some(b"x"))] }, vec![])];
+        let frames = vec![(
+            ToChild {
+                passwords: Vec::new(),
+                orders: vec![order(1, "a", None), order(2, "b.txt", Some(b"x"))],
+            },
+            vec![],
+        )];
         let ends: Vec<_> = served(frames)
             .into_iter()
             .filter_map(|a| if let FromChild::End { result, .. } = a { Some(result) } else { None })
@@ -225,7 +250,10 @@ mod tests {
                 Ok(())
             }
         }
-        let frames = VecDeque::from([(ToChild { orders: vec![order(1, "a.txt", Some(b"x"))] }, vec![])]);
+        let frames = VecDeque::from([(
+            ToChild { passwords: Vec::new(), orders: vec![order(1, "a.txt", Some(b"x"))] },
+            vec![],
+        )]);
         assert_eq!(serve(Listed(frames), Closed).unwrap_err().kind(), ErrorKind::Unavailable);
     }
 

@@ -198,7 +198,7 @@ impl Driver {
                 return Ok(());
             }
         };
-        let orders = frame.orders(|ticket| match &ticket.job.content {
+        let orders = frame.orders(&settings.passwords, |ticket| match &ticket.job.content {
             Content::Inline(bytes) if file.is_none() => Some(bytes.to_vec()),
             _ => None,
         });

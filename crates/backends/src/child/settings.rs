@@ -49,6 +49,8 @@ pub struct PoolSettings {
     pub sandbox: Sandbox,
     /// The memory of the child that `layers()` starts; documents bring their own limit.
     pub memory_bytes: u64,
+    /// Tried on documents that are encrypted.
+    pub passwords: Vec<String>,
     /// Counts the children.
     pub meter: ChildMeter,
 }
@@ -73,6 +75,7 @@ impl PoolSettings {
             ready_within: Duration::from_secs(30),
             sandbox: Sandbox::default(),
             memory_bytes: GIB,
+            passwords: Vec::new(),
             meter: ChildMeter::default(),
         }
     }

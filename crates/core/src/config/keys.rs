@@ -28,6 +28,7 @@ enum Place {
     Priority(fn(&mut Settings) -> &mut u8),
     Time(fn(&mut Settings) -> &mut Duration),
     Names(fn(&mut Settings) -> &mut Vec<String>),
+    Secrets(fn(&mut Settings) -> &mut Vec<String>),
     Fraction(fn(&mut Settings) -> &mut f64),
     Mode(fn(&mut Settings) -> &mut SandboxMode),
     Level(fn(&mut Settings) -> &mut LogLevel),
@@ -223,6 +224,12 @@ pub static KEYS: &[Key] = &[
         "Wall time that a document may take without giving a page or a member.",
     ),
     key(
+        "read.passwords",
+        Place::Secrets(|s| &mut s.passwords),
+        "Passwords that are tried on encrypted PDF files, one after the other, at most 100; documents that need none \
+         are not concerned. In the environment one a line. They are never shown.",
+    ),
+    key(
         "limits.max_document_bytes",
         Place::Bytes(|s| &mut s.limits.max_document_bytes),
         "Size of a single document.",
@@ -352,6 +359,7 @@ impl Key {
             Place::Fraction(_) => "number from 0 to 1",
             Place::Time(_) => "duration",
             Place::Names(_) => "list of names",
+            Place::Secrets(_) => "list of texts",
             Place::Mode(_) => "`best_effort` or `required`",
             Place::Level(_) => "`error`, `warn`, `info`, `debug` or `trace`",
             Place::Format(_) => "`text` or `json`",
@@ -370,6 +378,7 @@ impl Key {
             Place::Priority(at) => *at(settings) = whole(raw, u64::from(crate::task::MAX_PRIORITY))? as u8,
             Place::Time(at) => *at(settings) = parse_duration(&text_or_number(raw))?,
             Place::Names(at) => *at(settings) = names(raw)?,
+            Place::Secrets(at) => *at(settings) = secrets(raw)?,
             Place::Mode(at) => {
                 *at(settings) = match text(raw)?.as_str() {
                     "best_effort" => SandboxMode::BestEffort,
@@ -407,6 +416,8 @@ impl Key {
             Place::Names(at) => {
                 format!("[{}]", at(s).iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", "))
             }
+            // How many there are may be seen, and nothing else.
+            Place::Secrets(at) => format!("[{}]", vec![quoted("***"); at(s).len()].join(", ")),
             Place::Mode(at) => quoted(match at(s) {
                 SandboxMode::BestEffort => "best_effort",
                 SandboxMode::Required => "required",
@@ -532,6 +543,22 @@ fn names(raw: &Raw) -> Result<Vec<String>, String> {
     }
 }
 
+/// Each is tried on every encrypted document, and trying is made slow on purpose.
+const MOST_SECRETS: usize = 100;
+
+/// A list in the file; elsewhere one a line, because a password may contain anything else.
+fn secrets(raw: &Raw) -> Result<Vec<String>, String> {
+    let all: Vec<String> = match raw {
+        Raw::Text(text) => text.lines().filter(|line| !line.is_empty()).map(Into::into).collect(),
+        Raw::List(items) => items.iter().map(text).collect::<Result<_, _>>()?,
+        other => return Err(format!("expected a list of texts, found {}", other.describe())),
+    };
+    if all.len() > MOST_SECRETS {
+        return Err(format!("{} texts are more than the most allowed, {MOST_SECRETS}", all.len()));
+    }
+    Ok(all)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -566,6 +593,16 @@ mod tests {
             }
         }
         assert_eq!(copy, settings);
+    }
+
+    #[test]
+    fn secrets_are_taken_line_by_line_and_never_shown() {
+        let (key, _) = Key::find("read.passwords").unwrap();
+        let mut settings = Settings::new("/data".into());
+        key.set(&mut settings, "", &Raw::Text("one, two\nthree\n".into())).unwrap();
+        assert_eq!(settings.passwords, ["one, two", "three"]);
+        assert_eq!(key.show(&settings)[0].1, r#"["***", "***"]"#);
+        assert!(key.set(&mut settings, "", &Raw::Text("x\n".repeat(101))).is_err());
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Settings {
     pub engine: EngineSettings,
     /// How children are fenced in.
     pub sandbox: SandboxSettings,
+    /// Tried on encrypted documents.
+    pub passwords: Vec<String>,
     /// Caps.
     pub limits: Limits,
     /// How long events are kept.
@@ -59,6 +61,7 @@ impl Settings {
             http: HttpSettings::default(),
             engine: EngineSettings::default(),
             sandbox: SandboxSettings::default(),
+            passwords: Vec::new(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),
             log: LogSettings::default(),

@@ -77,7 +77,11 @@ impl Frame {
     }
 
     /// The orders to send. `inline` says which content goes into the frame itself.
-    pub(super) fn orders(&self, inline: impl Fn(&Ticket) -> Option<Vec<u8>>) -> ToChild {
+    pub(super) fn orders(
+        &self,
+        passwords: &[String],
+        inline: impl Fn(&Ticket) -> Option<Vec<u8>>,
+    ) -> ToChild {
         let orders = self.waiting.iter().zip(self.next_index..).map(|(ticket, index)| Order {
             index,
             name: ticket.job.name.clone(),
@@ -85,7 +89,7 @@ impl Frame {
             want: ticket.job.want,
             limits: ticket.job.limits,
         });
-        ToChild { orders: orders.collect() }
+        ToChild { passwords: passwords.to_vec(), orders: orders.collect() }
     }
 
     /// The document that a descriptor would belong to.

@@ -271,3 +271,21 @@ fn only_wanted_pages_are_drawn_and_no_more_than_allowed() {
     let (found, _) = try_read("a.pdf", &fixture("pdf/three-pages.pdf"), want, &limits);
     assert_eq!(pictures(&found).iter().map(|p| p.number).collect::<Vec<_>>(), [2]);
 }
+
+/// Encrypted with AES-256 and the password `geheim, ja`.
+#[test]
+fn encrypted_document_opens_with_one_of_the_known_passwords() {
+    let read = |passwords: &[&str]| {
+        let mut input = Input::from_bytes(fixture("pdf/encrypted.pdf"));
+        input.set_passwords(&passwords.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let mut found = crate::sink::Collected::default();
+        let limits = Limits::default().for_reader();
+        crate::read::read(&mut input, "a.pdf", Want::TEXT, &limits, &mut found).map(|()| found.text())
+    };
+    assert!(read(&["wrong", "geheim, ja"]).unwrap().starts_with("First line\n"));
+    for passwords in [&[][..], &["wrong"]] {
+        let error = read(passwords).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Encrypted);
+        assert!(error.hint().is_some_and(|hint| hint.contains("read.passwords")), "{error:?}");
+    }
+}
