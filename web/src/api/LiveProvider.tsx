@@ -2,10 +2,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { type Link, LiveFeed } from "./live";
+import { Pace } from "./pace";
 import type { ServerEvent } from "./types";
 
 /** Under load there are hundreds of events a second; the screen is brought up to date at most so often. */
-const PACE_MS = 600;
+const PACE_MS = 500;
+/** What the server has to add up over everything is asked for less often. */
+const COSTLY_MS = 2000;
+const COSTLY = new Set(["ledger", "problems"]);
 
 type Listener = (events: ServerEvent[]) => void;
 
@@ -51,26 +55,20 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const feed = useRef<LiveFeed | null>(null);
 
   useEffect(() => {
-    let waiting: ServerEvent[] = [];
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    let last = 0;
-    const flush = () => {
-      timer = null;
-      last = Date.now();
-      const events = waiting;
-      waiting = [];
-      for (const name of concerned(events)) void client.invalidateQueries({ queryKey: [name] });
+    const makeOld = (names: string[]) => { for (const name of names) void client.invalidateQueries({ queryKey: [name] }); };
+    const costly = new Pace<string>(COSTLY_MS, makeOld);
+    const pace = new Pace<ServerEvent>(PACE_MS, (events) => {
+      const names = [...concerned(events)];
+      makeOld(names.filter((name) => !COSTLY.has(name)));
+      costly.add(names.filter((name) => COSTLY.has(name)));
       for (const id of new Set(events.map((event) => event.document_id))) {
         if (!id) continue;
         for (const name of ["document", "why", "text"]) void client.invalidateQueries({ queryKey: [name, id] });
       }
       for (const listener of listeners.current) listener(events);
-    };
+    });
     const made = new LiveFeed(
-      (events) => {
-        waiting.push(...events);
-        timer ??= setTimeout(flush, Math.max(0, last + PACE_MS - Date.now()));
-      },
+      (events) => pace.add(events),
       (now, again) => {
         setLink(now);
         // What happened meanwhile arrives as events; what never was an event (a worker that died) does not.
@@ -83,7 +81,8 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     made.start();
     return () => {
       made.stop();
-      if (timer) clearTimeout(timer);
+      pace.stop();
+      costly.stop();
     };
   }, [client]);
 
