@@ -100,6 +100,8 @@ pub(super) fn is_progress(found: &Found) -> bool {
     match found {
         Found::Page(_)
         | Found::Scan(_)
+        | Found::Tried
+        | Found::Recognised(_)
         | Found::ChildBegin { .. }
         | Found::ChildChunk(_)
         | Found::ChildEnd

@@ -148,6 +148,8 @@ impl<'a> Run<'a> {
                 | Found::PageCount(_)
                 | Found::Page(_)
                 | Found::Scan(_)
+                | Found::Tried
+                | Found::Recognised(_)
                 | Found::ChildListed { .. } => {}
             }
         }
