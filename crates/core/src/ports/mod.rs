@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod blobs;
+pub mod ocr;
 pub mod reader;
 pub mod spans;
 pub mod store;
@@ -10,6 +11,7 @@ pub mod transfer;
 
 pub use access::Access;
 pub use blobs::Blobs;
+pub use ocr::Ocr;
 pub use reader::Reader;
 pub use spans::Spans;
 pub use store::Store;

@@ -15,6 +15,7 @@ mod ingest;
 mod key;
 mod list;
 mod migrate;
+mod models;
 mod openapi;
 mod pause;
 mod prune;
@@ -119,6 +120,7 @@ enum Command {
     Restore(restore::Args),
     Migrate(migrate::Args),
     Prune(prune::Args),
+    Models(models::Args),
     Doctor(doctor::Args),
     Config(config::Args),
     Openapi(openapi::Args),
@@ -234,6 +236,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Restore(args) => args.run(cx).await,
         Command::Migrate(args) => args.run(cx).await,
         Command::Prune(args) => args.run(cx).await,
+        Command::Models(args) => args.run(cx).await,
         Command::Doctor(args) => args.run(cx).await,
         Command::Config(args) => args.run(cx),
         Command::Completions(args) => args.run(),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docmill_backends::child::NoOcr;
 use docmill_backends::search;
 use docmill_core::call::Call;
 use docmill_core::clock::{Clock, SystemClock, SystemEntropy, SystemIds, Timestamp};
@@ -82,6 +83,7 @@ async fn prune_everything(mill: &Mill) {
         store: Arc::clone(&store),
         blobs: Arc::clone(&blobs),
         reader: Arc::new(Nobody),
+        ocr: NoOcr::new("nobody recognises here", "this test reads nothing"),
         index,
         clock,
         ids: Arc::new(SystemIds),

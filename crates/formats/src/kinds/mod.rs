@@ -9,8 +9,11 @@ mod doc;
 mod docx;
 mod eml;
 mod epub;
+mod heif;
 mod html;
 mod ics;
+mod image;
+mod jpeg2000;
 mod json;
 mod markdown;
 mod mbox;
@@ -26,6 +29,7 @@ mod sevenz;
 mod subtitles;
 mod tar;
 mod text;
+mod tiff;
 mod tnef;
 mod vcf;
 mod xls;
@@ -43,6 +47,10 @@ pub static ALL: &[&dyn Format] = &[
     &pptx::Pptx,
     &opendocument::OpenDocument,
     &epub::Epub,
+    &image::Image,
+    &tiff::Tiff,
+    &heif::Heif,
+    &jpeg2000::Jpeg2000,
     &zip::Zip,
     &tar::Tar,
     &sevenz::SevenZ,

@@ -195,7 +195,7 @@ mod tests {
     fn parse_of_an_unknown_key_lists_the_known_ones() {
         for filter in ["size=3", "state", "state=odd"] {
             let error = parse(filter).unwrap_err();
-            assert_eq!(error.kind(), docmill_core::ErrorKind::InvalidRequest);
+            assert_eq!(error.kind(), ErrorKind::InvalidRequest);
             assert!(error.hint().is_some(), "{filter}");
         }
         assert!(parse("size=3").unwrap_err().hint().unwrap().contains("`state` and `type`"));

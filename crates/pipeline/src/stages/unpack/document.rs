@@ -21,7 +21,7 @@ use crate::stages::intake::document::{route, sniffed};
 use crate::stages::payload::Payload;
 use crate::stages::reading::{self, Readings};
 use crate::stages::stored::Incoming;
-use crate::stages::transcribe::Collector;
+use crate::stages::transcribe::{Collector, OcrNote};
 use crate::stages::{Context, TaskHandler, document, title};
 use crate::transcripts;
 
@@ -62,7 +62,7 @@ impl TaskHandler for UnpackDocument {
                 document(lease)?.bytes,
             ),
             problems: Vec::new(),
-            about: Some(Collector::new(kind, &cx.deps.settings.limits)),
+            about: Some(Collector::new(kind, &cx.deps.settings.limits, OcrNote::default())),
             after_text,
         };
         let ended = run.follow(cx, lease, &mut readings).await;
@@ -162,6 +162,8 @@ impl<'a> Run<'a> {
                 | Found::Page(_)
                 | Found::Scan(_)
                 | Found::Picture(_)
+                | Found::Tried
+                | Found::Recognised(_)
                 | Found::ChildListed { .. } => {}
             }
         }
