@@ -66,7 +66,7 @@ fn a_request_that_makes_no_sense_is_refused_and_leaves_nothing() {
     let house = House::open();
     let file = Part::file("a.txt", b"content");
     let bad: &[(&[Part<'_>], &str)] = &[
-        (&[], "not multipart/form-data"),
+        (&[], "no file"),
         (&[Part::field("metadata", "{}")], "no file"),
         (&[Part::file("a.txt", b"x"), Part::field("metadata", "{")], "`metadata` is not JSON"),
         (&[Part::file("a.txt", b"x"), Part::field("metadata", "[]")], "not a JSON object"),

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::documents::within;
-use super::input::{Asked, At, Told};
+use super::input::{Asked, At, Perhaps, Told};
 use super::operation::Operation;
 use super::reply::{self, Answer};
 use crate::access::Cx;
@@ -77,6 +77,7 @@ async fn list(cx: Cx, Asked(params): Asked<Params>) -> Answer {
 
 /// A batch to be opened.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct New {
     /// The same name opens the same batch again.
     #[schemars(length(min = 1, max = 200))]
@@ -86,7 +87,7 @@ struct New {
     priority: Option<u8>,
 }
 
-async fn open(cx: Cx, Told(new): Told<New>) -> Answer {
+async fn open(cx: Cx, Perhaps(new): Perhaps<New>) -> Answer {
     if let Some(name) = &new.name
         && (name.trim().is_empty()
             || name.chars().count() > MAX_NAME_CHARS
@@ -116,6 +117,7 @@ async fn show(cx: Cx, At(id): At<String>) -> Answer {
 
 /// What is to change; what is left out stays.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Change {
     /// Claim no more of it, or go on.
     paused: Option<bool>,

@@ -17,7 +17,7 @@ use docmill_core::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::input::{At, Told};
+use super::input::{At, Perhaps};
 use super::reply::{self, Answer};
 use crate::access::{Cx, LONGEST, Link};
 use crate::problem::Problem;
@@ -188,6 +188,7 @@ fn unsatisfiable(head: &DocumentHead) -> Response {
 
 /// For how long a link shall work.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
     /// In seconds; 900 at most, and if it is left out.
     #[schemars(range(min = 1, max = 900))]
@@ -203,7 +204,7 @@ pub(super) struct LinkAnswer {
     expires_at: Timestamp,
 }
 
-pub(super) async fn link(cx: Cx, At(id): At<String>, Told(wanted): Told<Wanted>) -> Answer {
+pub(super) async fn link(cx: Cx, At(id): At<String>, Perhaps(wanted): Perhaps<Wanted>) -> Answer {
     let lives = wanted.expires_in_s.unwrap_or(LONGEST.as_secs());
     if lives == 0 || lives > LONGEST.as_secs() {
         return Err(Error::invalid_request(format!(

@@ -54,6 +54,7 @@ async fn list(cx: Cx, Asked(params): Asked<Params>) -> Answer {
 
 /// Which dead letters: those that are named, or all.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Which {
     /// By number; a thousand at most.
     #[serde(default)]

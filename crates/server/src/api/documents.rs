@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::content::{self, Anything};
-use super::input::{Asked, At, Told};
+use super::input::{Asked, At, Perhaps, Told};
 use super::operation::Operation;
 use super::reply::{self, Answer};
 use super::upload;
@@ -141,6 +141,14 @@ async fn list(cx: Cx, Asked(params): Asked<ListParams>) -> Answer {
     reply::call(&cx, call).await
 }
 
+/// A place in a log as asked for, if it makes sense.
+pub(super) fn behind(after: Option<i64>) -> Result<i64> {
+    match after {
+        Some(after) if after < 0 => Err(Error::invalid_request(format!("`after={after}` is less than 0"))),
+        after => Ok(after.unwrap_or(0)),
+    }
+}
+
 /// A limit as asked for, if it makes sense.
 pub(super) fn within(limit: Option<usize>, usual: usize) -> Result<usize> {
     match limit {
@@ -191,6 +199,7 @@ async fn timeline(cx: Cx, At(id): At<String>) -> Answer {
 
 /// Where to begin.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Again {
     /// The stage to begin at: `intake`, `unpacking`, `transcribing` or `indexing`; from the start if it is left out.
     from: Option<Stage>,
@@ -216,7 +225,7 @@ enum AgainStatus {
     Skipped,
 }
 
-async fn reprocess(cx: Cx, At(id): At<String>, Told(again): Told<Again>) -> Answer {
+async fn reprocess(cx: Cx, At(id): At<String>, Perhaps(again): Perhaps<Again>) -> Answer {
     let head = cx.web.service.head(cx.caller.tenant, &id).await?;
     let id = head.document_id.to_string();
     let call = Call::Reprocess { ids: vec![id.clone()], filter: None, from: again.from, dry_run: false };
@@ -249,6 +258,7 @@ async fn reprocess(cx: Cx, At(id): At<String>, Told(again): Told<Again>) -> Answ
 
 /// Which documents, by id or by what they have in common.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Many {
     /// These; a thousand at most.
     #[serde(default)]

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::documents::within;
+use super::documents::{behind, within};
 use super::hub::{Feed, Told};
 use super::input::Asked;
 use super::operation::Operation;
@@ -70,7 +70,7 @@ struct Params {
 
 async fn list(cx: Cx, Asked(params): Asked<Params>) -> Answer {
     let filter = EventFilter {
-        after: params.after.unwrap_or(0),
+        after: behind(params.after)?,
         limit: Some(within(params.limit, PAGE)?),
         types: types(params.kind.as_deref())?,
         batch_id: params.batch_id,
@@ -121,7 +121,7 @@ async fn stream(cx: Cx, Asked(params): Asked<StreamParams>, headers: HeaderMap) 
     let last = feed.last();
     // What a browser sends when it connects again is newer than what stands in its address.
     let after = match last_event_id(&headers)?.or(params.after) {
-        Some(after) => after,
+        Some(after) => behind(Some(after))?,
         None => *last.borrow(),
     };
     let mut listener =

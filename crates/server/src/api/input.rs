@@ -1,18 +1,21 @@
 //! What comes with a request, read so that a mistake can be named.
 
-use axum::body::{Body, to_bytes};
+use axum::body::to_bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header;
 use axum::http::request::Parts;
 use docmill_core::Error;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::problem::Problem;
 use crate::web::Web;
 
 /// No JSON body is longer.
 const MAX_BODY_BYTES: usize = 1 << 20;
+
+const JSON: &str = "application/json";
 
 /// The query of a request.
 pub(super) struct Asked<T>(pub(super) T);
@@ -50,41 +53,53 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Web> for At<T> {
     }
 }
 
-/// A JSON body; one that was left out counts as `{}`.
+/// A JSON body.
 pub(super) struct Told<T>(pub(super) T);
+
+/// A JSON body that may be left out; then it counts as `{}`.
+pub(super) struct Perhaps<T>(pub(super) T);
 
 impl<T: DeserializeOwned + Send> FromRequest<Web> for Told<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &Web) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let bytes = small(body).await?;
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            return read(b"{}");
-        }
-        let kind =
-            parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-            return Err(
-                Error::invalid_request(format!("the body is `{kind}`, and not `application/json`")).into()
-            );
-        }
-        read(&bytes)
+        let (kind, bytes) = body_of(request).await?;
+        read(&kind, &bytes).map(Self)
     }
 }
 
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Told<T>, Problem> {
-    serde_json::from_slice(bytes)
-        .map(Told)
-        .map_err(|e| Error::invalid_request(format!("the body cannot be understood: {e}")).into())
+impl<T: DeserializeOwned + Send> FromRequest<Web> for Perhaps<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Web) -> Result<Self, Problem> {
+        let (kind, bytes) = body_of(request).await?;
+        if bytes.is_empty() { read(JSON, b"{}").map(Self) } else { read(&kind, &bytes).map(Self) }
+    }
 }
 
-async fn small(body: Body) -> Result<bytes::Bytes, Problem> {
-    to_bytes(body, MAX_BODY_BYTES).await.map_err(|e| {
+/// The media type of a body, and all of it.
+async fn body_of(request: Request) -> Result<(String, bytes::Bytes), Problem> {
+    let (parts, body) = request.into_parts();
+    let kind =
+        parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|e| {
         Error::limit_exceeded(format!(
             "the body broke off, or has more than the {MAX_BODY_BYTES} bytes it may have"
         ))
         .with_source(e)
-        .into()
-    })
+    })?;
+    Ok((kind.to_owned(), bytes))
+}
+
+fn read<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, Problem> {
+    let refused = |why: String| Problem::from(Error::invalid_request(why));
+    if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(JSON)) {
+        let kind = docmill_core::text::shown(kind);
+        return Err(refused(format!("the body is `{kind}`, and not `{JSON}`")));
+    }
+    // An object first: fields in an array, by their place, would be taken too.
+    let object: Map<String, Value> =
+        serde_json::from_slice(bytes).map_err(|e| refused(format!("the body is not a JSON object: {e}")))?;
+    serde_json::from_value(Value::Object(object))
+        .map_err(|e| refused(format!("the body cannot be understood: {e}")))
 }

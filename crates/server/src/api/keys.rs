@@ -8,7 +8,7 @@ use docmill_core::id::KeyId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::documents::within;
+use super::documents::{behind, within};
 use super::input::{Asked, At, Told};
 use super::operation::Operation;
 use super::reply::{self, Answer};
@@ -42,6 +42,7 @@ async fn list(cx: Cx) -> Answer {
 
 /// A key to be made.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct New {
     /// What it is for.
     #[schemars(length(min = 1, max = 100))]
@@ -73,6 +74,6 @@ struct LogParams {
 }
 
 async fn log(cx: Cx, Asked(params): Asked<LogParams>) -> Answer {
-    let call = Call::AuditLog { after: params.after.unwrap_or(0), limit: within(params.limit, PAGE)? };
+    let call = Call::AuditLog { after: behind(params.after)?, limit: within(params.limit, PAGE)? };
     reply::call(&cx, call).await
 }
