@@ -17,10 +17,18 @@ fn main() -> io::Result<()> {
         collect(&dist, &dist, &mut files)?;
         files.sort();
     }
+    // Copies, because `web/dist` may be built anew while the compiler runs.
+    let copies = out.join("dashboard");
+    if copies.exists() {
+        fs::remove_dir_all(&copies)?;
+    }
+    fs::create_dir(&copies)?;
     let mut list = String::from("&[\n");
-    for (name, path) in files {
+    for (number, (name, path)) in files.iter().enumerate() {
+        let copy = copies.join(number.to_string());
+        fs::copy(path, &copy)?;
         // Both are written as Rust would, whatever stands in them.
-        let line = format!("    ({name:?}, include_bytes!({:?})),\n", path.display().to_string());
+        let line = format!("    ({name:?}, include_bytes!({:?})),\n", copy.display().to_string());
         list.write_str(&line).map_err(io::Error::other)?;
     }
     list.push_str("]\n");
@@ -34,7 +42,7 @@ fn collect(dist: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> io
         if path.is_dir() {
             collect(dist, &path, files)?;
         } else if let Ok(name) = path.strip_prefix(dist) {
-            files.push((name.to_string_lossy().replace('\\', "/"), path.canonicalize()?));
+            files.push((name.to_string_lossy().replace('\\', "/"), path.clone()));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 /** What a person can change. Each knows which answers are out of date afterwards. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { change } from "./http";
+import { change, setAccessKey } from "./http";
 import type { Batch, Count, NewKey, Role } from "./types";
 
 /** A change, and the names of the answers that it makes old. */
@@ -52,7 +52,12 @@ export const usePauseKind = () =>
   );
 
 export const useCreateKey = () =>
-  useChange((input: { name: string; role: Role }) => change<NewKey>("POST", "/v1/keys", input), ["keys", "me", "audit-log"]);
+  useChange(async ({ adopt, ...input }: { name: string; role: Role; adopt: boolean }) => {
+    const made = await change<NewKey>("POST", "/v1/keys", input);
+    // Before anything else is asked: from now on every request needs a key.
+    if (adopt) setAccessKey(made.key);
+    return made;
+  }, ["keys", "me", "audit-log"]);
 
 export const useRevokeKey = () =>
   useChange((key: string) => change<null>("DELETE", `/v1/keys/${id(key)}`), ["keys", "me", "audit-log"]);

@@ -2,8 +2,9 @@
 import { KeyRound } from "lucide-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { accessKey, setAccessKey } from "../api/http";
+import { accessKey, get, setAccessKey } from "../api/http";
 import { useLive } from "../api/LiveProvider";
+import type { Me } from "../api/types";
 import { Button } from "../ui/Button";
 import { Command, Empty } from "../ui/Notice";
 
@@ -11,12 +12,17 @@ export function KeyGate() {
   const [typed, setTyped] = useState("");
   const { retry } = useLive();
   const client = useQueryClient();
-  const refused = accessKey() !== null;
+  const [refused, setRefused] = useState(accessKey() !== null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setAccessKey(typed.trim() || null);
-    retry();
-    void client.resetQueries();
+    setAccessKey(typed.trim());
+    get<Me>("/v1/me").then(
+      () => {
+        retry();
+        void client.resetQueries();
+      },
+      () => setRefused(true),
+    );
   };
   return (
     <Empty icon={<KeyRound size={20} />} title={refused ? "This key does not open the server" : "This server needs a key"}>

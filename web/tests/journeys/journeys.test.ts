@@ -103,6 +103,7 @@ it("cancel a batch", async () => {
 
 it("restart the server under an open page", async () => {
   await upload(text("before.txt", "written before the restart"));
+  await tray().getByText("1 file in").waitFor();
   await page.goto(`${server.url}/library`);
   await page.getByRole("row").filter({ hasText: "before.txt" }).waitFor();
   await server.kill();

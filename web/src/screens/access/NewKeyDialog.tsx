@@ -1,6 +1,5 @@
 import { type FormEvent, useState } from "react";
 import { useCreateKey } from "../../api/actions";
-import { setAccessKey } from "../../api/http";
 import type { Role } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -17,9 +16,10 @@ export function NewKeyDialog({ first, onClose }: { first: boolean; onClose: () =
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>(first ? "admin" : "write");
   const create = useCreateKey();
+  const adopted = create.variables?.adopt ?? false;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate({ name: name.trim(), role }, { onSuccess: (made) => { if (first) setAccessKey(made.key); } });
+    create.mutate({ name: name.trim(), role, adopt: first });
   };
   if (create.data) {
     return (
@@ -27,7 +27,7 @@ export function NewKeyDialog({ first, onClose }: { first: boolean; onClose: () =
         <div className="flex flex-col gap-3 p-4">
           <p className="text-ink-2">It is shown once, now. The server keeps only a digest of it.</p>
           <Command text={create.data.key} />
-          {first && <p className="text-sm text-ink-3">This tab uses it from now on.</p>}
+          {adopted && <p className="text-sm text-ink-3">This tab uses it from now on.</p>}
         </div>
       </Dialog>
     );
