@@ -8,10 +8,9 @@ often as the median of the three says. Files in which that leaves fewer than 20 
 file under 0.8 must be explained in `explained.json` beside this script; the run fails if one is not. `text/pdfbox` has
 a truth of its own, and `score_text.py` scores it.
 
-Each file is read by a process of its own, docmill and pypdfium2 in turns. docmill's CPU time is that of its whole
-process, start and all; pypdfium2's is that of opening the file and reading all pages in a fork that has the library
-loaded. Of several rounds the cheapest counts, for each of them. What the voters said is kept in a folder, because it
-does not change from run to run.
+For cost, one process of docmill reads all of these files one after the other, as its children do, and one fork that
+has pypdfium2 loaded reads them all, in turns; docmill's start is counted, pypdfium2's is not. The cheapest round counts,
+for each of them. What the voters said is kept in a folder, because it does not change from run to run.
 
 The voters are needed for measuring alone and are no part of docmill: pypdfium2 and PyMuPDF are installed into an
 environment of their own under the folder for temporary files, and pdftotext comes with `poppler-utils`.
@@ -124,8 +123,6 @@ def main():
             "voters": {name: f1(said, consensus) for name, said in votes.items()},
             "scans": run([show, "--scans", path])[0].splitlines(),
         }
-        if options.rounds:
-            row |= cost(show, path, options.rounds)
         rows.append(row)
         if options.words:
             print(path.name, f"{row['f1']:.3f}")
@@ -134,6 +131,8 @@ def main():
     if not rows:
         sys.exit("no file has enough words")
     results = {"machine": before, **summary(rows, len(files))}
+    if options.rounds:
+        results["cpu_s"] = cost(show, [options.shared / row["file"] for row in rows], options.rounds)
     if not options.only:
         results["pdfbox"] = pdfbox(show, options.shared)
     unexplained = report(results, rows)
@@ -174,13 +173,14 @@ def f1(found, truth):
     return 2 * common / (found.total() + truth.total()) if common else 0.0
 
 
-def cost(show, path, rounds):
-    """CPU seconds of both, taken in turns."""
+def cost(show, paths, rounds):
+    """CPU seconds of both for all files, taken in turns."""
     ours, theirs = [], []
     for _ in range(rounds):
-        ours.append(run([show, "--text", path])[1])
-        theirs.append(aside(pypdfium2, path)[1])
-    return {"docmill_cpu_s": min(ours), "pypdfium2_cpu_s": min(theirs)}
+        ours.append(run([show, "--text", *paths])[1])
+        theirs.append(aside(lambda all: [pypdfium2(path) for path in all] and "", paths)[1])
+    ours, theirs = min(ours), min(theirs)
+    return {"docmill": round(ours, 3), "pypdfium2": round(theirs, 3), "ratio": round(ours / theirs, 3)}
 
 
 def fence():
@@ -235,7 +235,7 @@ def summary(rows, total):
     explained = json.loads(EXPLAINED.read_text())
     of_text = [row for row in rows if not explained.get(Path(row["file"]).name, {}).get("consensus_is_no_text")]
     mean = lambda key, some=rows: round(statistics.fmean(key(row) for row in some), 4)  # noqa: E731
-    results = {
+    return {
         "files": total,
         "scored": len(rows),
         "mean_f1": mean(lambda r: r["f1"]),
@@ -250,14 +250,6 @@ def summary(rows, total):
         },
         "pages_for_recognition": {row["file"]: row["scans"] for row in rows if row["scans"]},
     }
-    if "docmill_cpu_s" in rows[0]:
-        ours, theirs = (sum(row[f"{who}_cpu_s"] for row in rows) for who in ("docmill", "pypdfium2"))
-        results["cpu_s"] = {
-            "docmill": round(ours, 3),
-            "pypdfium2": round(theirs, 3),
-            "ratio": round(ours / theirs, 3),
-        }
-    return results
 
 
 def report(results, rows):

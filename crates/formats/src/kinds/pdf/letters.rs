@@ -1,6 +1,7 @@
 //! What glyphs say.
 
 use hayro_interpret::hayro_cmap::BfString;
+use unicode_normalization::UnicodeNormalization;
 
 /// What a glyph says; nearly always one character.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,7 +12,7 @@ pub(super) enum Letters {
 
 impl From<char> for Letters {
     fn from(c: char) -> Self {
-        spell_out(c).map_or(Self::One(c), |letters| Self::Many(letters.into()))
+        spell_out(c).unwrap_or(Self::One(c))
     }
 }
 
@@ -55,15 +56,31 @@ pub(super) fn is_said(c: char) -> bool {
     !private && c != char::REPLACEMENT_CHARACTER && (!c.is_control() || c.is_whitespace())
 }
 
-/// Ligatures as the letters they stand for: nobody searches for `ﬁ`.
-fn spell_out(c: char) -> Option<&'static str> {
-    Some(match c {
-        '\u{fb00}' => "ff",
-        '\u{fb01}' => "fi",
-        '\u{fb02}' => "fl",
-        '\u{fb03}' => "ffi",
-        '\u{fb04}' => "ffl",
-        '\u{fb05}' | '\u{fb06}' => "st",
-        _ => return None,
-    })
+/// Ligatures, and Arabic letters by their place in a word, as the letters that people write: nobody searches for `ﬁ`.
+fn spell_out(c: char) -> Option<Letters> {
+    if !matches!(c, '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}') {
+        return None;
+    }
+    let spelled: String = std::iter::once(c).nfkc().filter(|c| !c.is_whitespace()).collect();
+    let mut letters = spelled.chars();
+    match (letters.next(), letters.next()) {
+        (None, _) => None,
+        (Some(one), None) => Some(Letters::One(one)),
+        (Some(_), Some(_)) => Some(Letters::Many(spelled.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Letters;
+
+    #[test]
+    fn letters_that_have_a_form_of_their_own_are_spelled_out() {
+        assert_eq!(Letters::from('ﬁ'), Letters::Many("fi".into()));
+        assert_eq!(Letters::from('\u{fe98}'), Letters::One('ت'));
+        assert_eq!(Letters::from('\u{fefb}'), Letters::Many("لا".into()));
+        // A mark that stands on its own is a mark.
+        assert_eq!(Letters::from('\u{fc60}'), Letters::Many("\u{64e}\u{651}".into()));
+        assert_eq!(Letters::from('½'), Letters::One('½'));
+    }
 }
