@@ -246,7 +246,6 @@ mod tests {
     fn order_without_bytes_or_file_is_a_bug_of_that_order_alone() {
         let frames = vec![(
             ToChild {
-                passwords: Vec::new(),
                 orders: vec![order(1, "a", None), order(2, "b.txt", Some(b"x"))],
             },
             vec![],
