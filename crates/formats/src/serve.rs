@@ -244,12 +244,8 @@ mod tests {
 
     #[test]
     fn order_without_bytes_or_file_is_a_bug_of_that_order_alone() {
-        let frames = vec![(
-            ToChild {
-                orders: vec![order(1, "a", None), order(2, "b.txt", Some(b"x"))],
-            },
-            vec![],
-        )];
+        let frames =
+            vec![(ToChild { orders: vec![order(1, "a", None), order(2, "b.txt", Some(b"x"))] }, vec![])];
         let ends: Vec<_> = served(frames)
             .into_iter()
             .filter_map(|a| if let FromChild::End { result, .. } = a { Some(result) } else { None })
