@@ -44,8 +44,8 @@ def main():
     finally:
         shutil.rmtree(home, ignore_errors=True)
     table(
-        ["move", "seconds", "killed after", "rows", "blobs"],
-        [[r["move"], f"{r['seconds']:.1f}", r["killed_after_s"], r["rows"], r["blobs"]] for r in runs["moves"]],
+        ["move", "seconds after the kills", "rows", "blobs copied"],
+        [[r["move"], f"{r['seconds']:.1f}", r["rows"], r["blobs"]["copied"]] for r in runs["moves"]],
     )
     made_by = ["cargo xtask bench migrate", "--documents", str(options.documents)]
     if Path(options.docmill).parent.name != "release":
@@ -83,15 +83,10 @@ def move(mill, documents):
 
 def moved(mill, name, source, target):
     """Starts a move, kills it twice while it copies, and lets it end."""
-    killed = []
-    # The first soon after it has begun; the second later, because it goes on faster over what it finds.
-    for wait in (2.0, 4.0):
-        process = mill.start(source, "migrate", "-q", *target)
-        time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
-        if process.wait() != -signal.SIGKILL:
-            sys.exit(f"the move {name} had ended before it was killed after {wait} s: take more documents")
-        killed.append(wait)
+    killed = [
+        killed_while(mill, name, source, target, "copying blobs"),
+        killed_while(mill, name, source, target, "copying rows"),
+    ]
     print(f"moving {name}, after two kills", flush=True)
     began = time.monotonic()
     answer = json.loads(mill.run(source, "migrate", "--json", *target))
@@ -100,11 +95,25 @@ def moved(mill, name, source, target):
     return {
         "move": name,
         "seconds": time.monotonic() - began,
-        "killed_after_s": killed,
+        "killed_while": killed,
         "state": answer["state"],
         "rows": answer["rows"],
         "blobs": answer["blobs"],
     }
+
+
+def killed_while(mill, name, source, target, doing):
+    """Kills a move as soon as it says that it is doing something, and returns what it said."""
+    process = mill.start(source, "migrate", *target, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    for line in process.stderr:
+        if line.startswith(doing):
+            process.send_signal(signal.SIGKILL)
+            break
+    process.stderr.close()
+    if process.wait() != -signal.SIGKILL:
+        sys.exit(f"the move {name} had ended before it was seen {doing}: take more documents")
+    print(f"killed the move {name}: {line.strip()}", flush=True)
+    return line.strip()
 
 
 class Mill:

@@ -128,14 +128,20 @@ const LATER: &[&str] = &[
     "migrate.chunk.after_commit:9",
 ];
 
+/// The same on PostgreSQL, where rows are written together and some points are passed once for all of them.
+const LATER_ON_POSTGRES: &[&str] = &[
+    "store.group.before_commit:6",
+    "store.children.row:2",
+    "engine.after_commit:20",
+    "unpack.after_chunk:2",
+    "index.after_commit:2",
+];
+
 /// Where the store on PostgreSQL goes other ways than the embedded one.
 fn concerns_the_store(point: &str) -> bool {
     let parts = ["store.", "batch.", "sweep.", "index."];
     let more = ["worker.registered", "engine.after_claim", "engine.before_renew", "engine.after_renew"];
-    parts.iter().any(|part| point.starts_with(part))
-        || more.contains(&point)
-        || point.starts_with("engine.after_commit")
-        || point.starts_with("unpack.after_chunk")
+    parts.iter().any(|part| point.starts_with(part)) || more.contains(&point)
 }
 
 /// A place with its store on a server, and the database that goes with it.
@@ -224,7 +230,8 @@ fn main() -> ExitCode {
         })
         .collect();
     let (server, ignored) = Availability::AskedBy(postgres_server::VARIABLE).look();
-    trials.extend(POINTS.iter().chain(LATER).filter(|point| concerns_the_store(point)).map(|point| {
+    let on_postgres = POINTS.iter().filter(|point| concerns_the_store(point)).chain(LATER_ON_POSTGRES);
+    trials.extend(on_postgres.map(|point| {
         let server = server.clone();
         Trial::test(format!("kill_at::postgres::{point}"), move || {
             survives_on(&server.unwrap_or_default(), point);

@@ -18,6 +18,12 @@ const VARIABLE: &str = "DOCMILL_TEST_S3";
 fn main() -> ExitCode {
     conformance::run(vec![
         Property::asked_by(VARIABLE, "s3::everything_works_without_a_local_blob", everything).into_trial(),
+        Property::asked_by(
+            VARIABLE,
+            "s3::everything_moves_there_and_back_without_a_complaint",
+            there_and_back,
+        )
+        .into_trial(),
         Property::asked_by(VARIABLE, "s3::what_is_set_up_wrong_is_told_with_a_way_out", set_up_wrong)
             .into_trial(),
     ])
@@ -104,6 +110,38 @@ fn everything(endpoint: Option<&str>) {
     assert_eq!(again["failed"].as_u64(), Some(0));
     let shown = s3.run(&["config", "show"]).expect(0);
     assert!(shown.stdout.contains(&s3.endpoint) && !shown.stdout.contains("SECRET"), "{}", shown.stdout);
+}
+
+fn there_and_back(endpoint: Option<&str>) {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().file_name().unwrap().to_string_lossy().trim_start_matches('.').to_owned();
+    let bucket = format!("s3://docmill-test/moved/{folder}");
+    let mill = Mill::new().with_settings(&[
+        ("AWS_ACCESS_KEY_ID", "test"),
+        ("AWS_SECRET_ACCESS_KEY", "test"),
+        ("DOCMILL_BLOBS_ENDPOINT", endpoint.unwrap()),
+    ]);
+    for n in 0..40 {
+        mill.write(format!("{n}.txt"), format!("letter {n} about lighthouses\n"));
+    }
+    mill.write("long.txt", long_text(2 << 20));
+    mill.run(&["ingest", "in", "--batch", "pile", "-q"]).expect(0);
+    let moved = |from: &Mill, to: &[&str]| {
+        let run = finish(from.command(&[&["migrate", "--json"], to].concat()).envs(given())).expect(0);
+        // That a blob is not there before it is copied is no reason to try again.
+        assert!(!run.stderr.contains("tried again"), "{}", run.stderr);
+        run.json()
+    };
+    let there = moved(&mill, &["--to-data", "there", "--to-blobs", &bucket]);
+    assert_eq!(there["blobs"]["copied"], 82, "{there}");
+    let far = mill.with_data("there").with_settings(&[("DOCMILL_BLOBS_URL", &bucket)]);
+    let blobs = format!("file:{}", mill.path("back/blobs").display());
+    let back = moved(&far, &["--to-data", "back", "--to-blobs", &blobs]);
+    for same in ["state", "rows", "expected", "blobs"] {
+        assert_eq!(there[same], back[same], "{same}");
+    }
+    let audit = mill.with_data("back").run(&["audit", "--json"]).expect(0).json();
+    assert_eq!((audit["balanced"].as_bool(), audit["blobs"]["missing"].as_u64()), (Some(true), Some(0)));
 }
 
 fn walk(folder: &std::path::Path) -> usize {
