@@ -48,7 +48,7 @@ pub(super) use tenants_in_turn;
 pub(super) async fn claim(tx: &mut Tx, spec: &ClaimSpec, turn: &Turn, heads: &Heads) -> Result<Vec<Lease>> {
     let began = tx.monotonic();
     let kinds = || spec.kinds.iter().map(|(kind, _)| kind);
-    let known = heads.known(kinds(), spec.tenant_id, began);
+    let known = heads.known(&kinds(), spec.tenant_id, began);
     let around = match &known {
         Some(known) => Around { paused: tx.paused_kinds().await?, ..Around::of(known, turn.last()) },
         None => look_around(tx, spec, turn).await?,

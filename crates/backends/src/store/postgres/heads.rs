@@ -55,7 +55,7 @@ impl Heads {
     /// The known queues of these kinds, by tenant; none if it is time to look at everything.
     pub(super) fn known<'a>(
         &self,
-        kinds: impl Iterator<Item = &'a TaskKind> + Clone,
+        kinds: &(impl Iterator<Item = &'a TaskKind> + Clone),
         only: Option<TenantId>,
         now: Duration,
     ) -> Option<Vec<Head>> {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn known(heads: &Heads, kinds: &[TaskKind], at: u64) -> Option<usize> {
-        heads.known(kinds.iter(), None, Duration::from_secs(at)).map(|k| k.len())
+        heads.known(&kinds.iter(), None, Duration::from_secs(at)).map(|k| k.len())
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(known(&heads, &[A, B], 101), None);
         heads.looked([A, B].iter(), None, slow(101));
         assert_eq!(known(&heads, &[A, B], 102), Some(1));
-        assert_eq!(heads.known([A].iter(), Some(TENANT), Duration::from_secs(102)), None);
+        assert_eq!(heads.known(&[A].iter(), Some(TENANT), Duration::from_secs(102)), None);
     }
 
     #[test]

@@ -447,7 +447,7 @@ impl Store for PostgresStore {
     }
 
     async fn next_due(&self, kinds: &[TaskKind]) -> Result<Option<Timestamp>> {
-        let known = self.heads.known(kinds.iter(), None, self.db.clock.monotonic());
+        let known = self.heads.known(&kinds.iter(), None, self.db.clock.monotonic());
         look!(of_engine(&self.db), |conn| next_due(conn, &self.db.time, kinds, known).await)
     }
 

@@ -1,4 +1,5 @@
-//! `docmill bench driven`: queues and works when it is told, so that others can measure in between.
+//! `docmill bench driven`: queues and works when it is told, so that others can measure in between. It says that it is
+//! ready, and answers each line with one of JSON.
 
 use std::io::{self, BufRead as _, Read as _};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::session::Owner;
 /// A line that tells more than this is a mistake.
 const MAX_LINE: u64 = 100;
 
-/// No-op tasks when told: a line `queue N` or `work` on standard input each gets a line of JSON
+/// No-op tasks as told by lines on standard input: `queue N` and `work`
 #[derive(Debug, clap::Args)]
 pub(super) struct Driven {
     /// Tasks taken in one claim; 1 also runs one at a time
