@@ -1,5 +1,5 @@
 //! Documents that have both text and files inside: one ingestion, one end, and its members as a family. The real binary.
-#![expect(clippy::unwrap_used, reason = "test binary")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test binary")]
 
 mod support;
 

@@ -2,7 +2,7 @@
 //! reader panics, nothing passes the limits, and everything that begins ends.
 //!
 //! `fuzz/` looks further with coverage; what it finds becomes a sample, and so comes here.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test binary")]
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
