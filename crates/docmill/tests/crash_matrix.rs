@@ -50,7 +50,11 @@ fn special(point: &str) -> Option<Special> {
     SPECIAL.iter().find(|(name, _)| *name == point).map(|(_, special)| *special)
 }
 
-/// Texts, a duplicate, an empty file, an unknown type, and ZIPs inside ZIPs.
+/// A document with text and files inside, and a mail, which has only parts and says much of itself.
+const LETTER: &[u8] = include_bytes!("../../../fixtures/docx/letter.docx");
+const MAIL: &[u8] = include_bytes!("../../../fixtures/eml/mixed.eml");
+
+/// Texts, a duplicate, an empty file, an unknown type, ZIPs inside ZIPs, and documents with files inside.
 fn fill(mill: &Mill, more: usize) {
     for n in 0..more {
         mill.write(format!("more/{n}.txt"), format!("one of many, number {n}"));
@@ -67,6 +71,8 @@ fn fill(mill: &Mill, more: usize) {
     let outer =
         archive([("inner.zip", inner.as_slice()), ("note.txt", b"a note beside the inner box".as_slice())]);
     mill.write("box.zip", outer);
+    mill.write("letter.docx", LETTER);
+    mill.write("mail.eml", MAIL);
 }
 
 fn ingest(mill: &Mill, crash_at: Option<&str>, special: Option<Special>) -> Option<i32> {

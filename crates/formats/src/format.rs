@@ -56,7 +56,8 @@ pub trait Format: Sync {
     /// The media types it reads.
     fn media_types(&self) -> &'static [&'static str];
 
-    /// Has members rather than pages.
+    /// Has members rather than pages. A document with text may hold files all the same: it lists them when it is
+    /// asked to, and gives them when asked for children.
     fn container(&self) -> bool {
         false
     }

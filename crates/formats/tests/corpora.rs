@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use docmill_core::Result;
+use docmill_core::artifact::TextSource;
 use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
 use docmill_core::ocr::OcrMode;
@@ -27,28 +28,40 @@ struct Tally {
     bugs: Vec<String>,
     stopped_early: bool,
     kinds: u64,
+    media_type: String,
+    /// Letters and digits in the text of all pages.
+    letters: u64,
+    /// Warnings, and pages that say why they have no text.
+    reasons: u64,
 }
 
 impl Sink for Tally {
     fn put(&mut self, found: Found) -> Result<()> {
         match found {
-            Found::Kind(_) => self.kinds += 1,
+            Found::Kind(kind) => {
+                self.kinds += 1;
+                self.media_type = kind.media_type;
+            }
+            Found::Page(page) => {
+                // Why there is no text stands with the page.
+                self.reasons += u64::from(page.source == TextSource::None && !page.reason.is_empty());
+                self.letters += page.text.chars().filter(|c| c.is_alphanumeric()).count() as u64;
+            }
             Found::Declared(count) => self.declared = Some(count),
             Found::ChildBegin { .. } => self.begun += 1,
             Found::ChildEnd => self.ended += 1,
             Found::ChildFailed { .. } => self.failed += 1,
             Found::Warn(problem) if problem.kind == ErrorKind::Bug => self.bugs.push(problem.message),
             Found::Warn(problem) if problem.kind == ErrorKind::LimitExceeded => self.stopped_early = true,
+            Found::Warn(_) => self.reasons += 1,
             Found::Meta { .. }
             | Found::PageCount(_)
-            | Found::Page(_)
             | Found::Scan(_)
             | Found::Picture(_)
             | Found::Tried
             | Found::Recognised(_)
             | Found::ChildChunk(_)
-            | Found::ChildListed { .. }
-            | Found::Warn(_) => {}
+            | Found::ChildListed { .. } => {}
         }
         Ok(())
     }
@@ -143,6 +156,56 @@ fn mailboxes_hold_as_many_messages_as_the_reference_says() {
 #[test]
 fn formats_all_end_with_a_result() {
     assert_no_faults("corpus/formats");
+}
+
+/// Files of the corpus that are right to say nothing.
+const SILENT: &[&str] = &[
+    // A mail whose one part, a web page, is empty.
+    "testUserDefinedCharset.mhtml",
+];
+
+#[test]
+fn every_format_gives_text_members_or_a_named_problem() {
+    let Some(root) = shared("corpus/formats/tika") else { return };
+    let (mut faults, mut outcomes) = (Vec::new(), BTreeMap::<String, u32>::new());
+    for entry in walkdir::WalkDir::new(&root).sort_by_file_name() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !entry.file_type().is_file() || SILENT.contains(&name.as_str()) {
+            continue;
+        }
+        let (tally, result) = read(entry.path(), &name);
+        let outcome = match &result {
+            Err(e) if e.kind() == ErrorKind::UnsupportedFormat => {
+                if !docmill_formats::sniff::unsupported::is_unsupported(&tally.media_type) {
+                    faults.push(format!(
+                        "{name}: {} is not on the list of unsupported types",
+                        tally.media_type
+                    ));
+                }
+                "unsupported"
+            }
+            Err(e) => e.kind().name(),
+            Ok(()) if tally.letters > 0 => "text",
+            Ok(()) if tally.ended + tally.failed > 0 => "members",
+            Ok(()) if tally.reasons > 0 => "no text, with the reason",
+            Ok(()) => {
+                faults.push(format!("{name} ({}): nothing and no reason", tally.media_type));
+                "nothing"
+            }
+        };
+        *outcomes.entry(outcome.to_owned()).or_default() += 1;
+    }
+    eprintln!("formats: {outcomes:?}");
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+fn read(path: &Path, name: &str) -> (Tally, Result<()>) {
+    let want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+    let mut input = Input::from_file(File::open(path).unwrap()).unwrap();
+    let mut tally = Tally::default();
+    let result = docmill_formats::read(&mut input, name, want, &Limits::default().for_reader(), &mut tally);
+    (tally, result)
 }
 
 #[test]

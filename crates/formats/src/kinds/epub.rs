@@ -223,6 +223,7 @@ mod tests {
         let found = read_fixture("epub/book.epub");
         let texts: Vec<&str> = found.pages().iter().map(|page| page.text.as_str()).collect();
         assert_eq!(texts, ["One\n\nThe first chapter.\n", "Two\n\nThe second chapter.\n", ""]);
+        assert_eq!(found.pages()[2].source, docmill_core::artifact::TextSource::None);
         assert_eq!((found.value("title"), found.value("author")), (Some("A book"), Some("Ada Lovelace")));
         assert_eq!(found.warnings()[0].message, "chapter `OPS/gone.xhtml` is missing");
     }

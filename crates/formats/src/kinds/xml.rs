@@ -103,12 +103,7 @@ impl Found<'_> {
                         before = Before::End;
                     }
                 }
-                Node::Close(_) => {
-                    if before == Before::Tag {
-                        // An empty element.
-                    }
-                    before = Before::End;
-                }
+                Node::Close(_) => before = Before::End,
                 Node::Text(text) => {
                     if text.trim().is_empty() {
                         if before == Before::Text || !text.contains('\n') {

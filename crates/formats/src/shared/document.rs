@@ -79,7 +79,11 @@ pub(crate) fn hand_on(flow: &mut Flow, pager: &mut Pager<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A page that the file itself holds as text.
+/// A page that the file itself holds as text, or one that holds none: a drawing, a slide of pictures.
 pub(crate) fn native_page(number: u32, reason: &str, text: String) -> Page {
+    if text.trim().is_empty() {
+        let reason = format!("no text there: {reason}");
+        return Page { number, source: TextSource::None, reason, quality: None, text: String::new() };
+    }
     Page { number, source: TextSource::Native, reason: reason.into(), quality: Some(1.0), text }
 }

@@ -9,6 +9,7 @@ use docmill_core::error::ErrorKind;
 use docmill_core::problem::Problem;
 use docmill_core::wire::Found;
 
+use crate::shared::document::native_page;
 use crate::sink::Sink;
 
 /// The longest page of a format without pages.
@@ -23,6 +24,8 @@ pub(crate) struct Pager<'a> {
     replaced: u64,
     characters: u64,
     after_return: bool,
+    /// Blank text means that there is none, rather than that it is blank.
+    is_document: bool,
 }
 
 impl<'a> Pager<'a> {
@@ -36,7 +39,13 @@ impl<'a> Pager<'a> {
             replaced: 0,
             characters: 0,
             after_return: false,
+            is_document: false,
         }
+    }
+
+    /// The same for a document that may consist of pictures alone.
+    pub(crate) fn of_document(sink: &'a mut dyn Sink, reason: impl Into<String>) -> Self {
+        Self { is_document: true, ..Self::new(sink, reason) }
     }
 
     /// Adds text; `\r\n` and `\r` become `\n`, also where a piece ends between the two.
@@ -91,6 +100,9 @@ impl<'a> Pager<'a> {
 
     fn give(&mut self, text: String) -> Result<()> {
         self.given += 1;
+        if self.is_document && text.trim().is_empty() {
+            return self.sink.page(native_page(self.given, &self.reason, text));
+        }
         let quality = if self.characters == 0 {
             1.0
         } else {

@@ -5,6 +5,7 @@
 //! and last plain text. Nothing here may panic on any bytes; a property test holds it to that.
 
 mod unread;
+pub mod unsupported;
 mod zip_family;
 
 use std::borrow::Cow;

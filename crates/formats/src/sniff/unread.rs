@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use file_format::FileFormat;
 
 use super::Head;
+use super::unsupported::called;
 
 /// Media types by file extension, for listings and for content that does not say what it is.
 pub(super) const OF_EXTENSION: &[(&str, &str)] = &[
@@ -95,7 +96,10 @@ fn binary(head: &Head<'_>) -> Cow<'static, str> {
     if bytes.starts_with(b"!BDN") {
         return "application/vnd.ms-outlook-pst".into();
     }
-    FileFormat::from_bytes(bytes).media_type().to_owned().into()
+    let format = FileFormat::from_bytes(bytes);
+    let told = format.media_type();
+    let called = if told == super::UNKNOWN { called(&head.extension) } else { None };
+    called.map_or_else(|| told.to_owned().into(), Cow::Borrowed)
 }
 
 /// Office files of the nineties are small file systems. Their directory tells them apart, which [`super::sniff`] puts
@@ -123,7 +127,7 @@ pub(crate) fn compound_type(head: &Head<'_>) -> &'static str {
         "xls" | "xlt" => "application/vnd.ms-excel",
         "ppt" | "pps" | "pot" => "application/vnd.ms-powerpoint",
         "msg" => "application/vnd.ms-outlook",
-        _ => "application/x-cfb",
+        other => called(other).unwrap_or("application/x-cfb"),
     }
 }
 

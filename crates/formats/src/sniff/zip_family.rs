@@ -28,7 +28,7 @@ pub(super) fn member_type(input: &mut Input, head: &Head<'_>, claim: Claim) -> R
         return Ok(Member::Archive(claim.media_type));
     }
     if let Some(media_type) = declared_type(head.bytes) {
-        return Ok(Member::Other(media_type));
+        return Ok(as_declared(media_type));
     }
     let names = match zip::Directory::find(input) {
         Ok(directory) => directory.first_names(input, ENTRIES_LOOKED_AT)?,
@@ -38,7 +38,11 @@ pub(super) fn member_type(input: &mut Input, head: &Head<'_>, claim: Claim) -> R
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     let has_folder = |wanted: &str| names.iter().any(|name| name.starts_with(wanted));
     if has("[Content_Types].xml") {
-        return Ok(Member::Other(office_type(&head.extension, has_folder)));
+        return Ok(match office_type(&head.extension, has_folder) {
+            Some(media_type) => Member::Other(media_type),
+            // Parts of no application that is known are better than nothing.
+            None => Member::Archive("application/x-opc+zip"),
+        });
     }
     if has("META-INF/container.xml") {
         return Ok(Member::Other("application/epub+zip"));
@@ -64,6 +68,18 @@ fn declared_type(head: &[u8]) -> Option<&'static str> {
     known_type(head.get(zip::local_content_offset(head)?..)?)
 }
 
+/// Files with a signature beside them: what is signed comes out as from any archive.
+const SIGNED: &str = "application/vnd.etsi.asic-e+zip";
+const SIGNED_ONE: &str = "application/vnd.etsi.asic-s+zip";
+
+fn as_declared(media_type: &'static str) -> Member {
+    if matches!(media_type, SIGNED | SIGNED_ONE) {
+        Member::Archive(media_type)
+    } else {
+        Member::Other(media_type)
+    }
+}
+
 /// The type that a `mimetype` member names. The longest match wins: `…text-template` begins like `…text`.
 fn known_type(content: &[u8]) -> Option<&'static str> {
     const KNOWN: &[&str] = &[
@@ -80,6 +96,7 @@ fn known_type(content: &[u8]) -> Option<&'static str> {
         "application/vnd.oasis.opendocument.graphics-template",
         "application/vnd.oasis.opendocument.chart",
         "application/vnd.oasis.opendocument.formula",
+        "application/vnd.oasis.opendocument.base",
         "application/vnd.oasis.opendocument.database",
         "application/vnd.oasis.opendocument.image",
         "application/vnd.sun.xml.writer",
@@ -87,8 +104,8 @@ fn known_type(content: &[u8]) -> Option<&'static str> {
         "application/vnd.sun.xml.calc",
         "application/vnd.sun.xml.impress",
         "application/vnd.sun.xml.draw",
-        "application/vnd.etsi.asic-e+zip",
-        "application/vnd.etsi.asic-s+zip",
+        SIGNED,
+        SIGNED_ONE,
         "application/vnd.adobe.indesign-idml-package",
     ];
     KNOWN
@@ -99,7 +116,7 @@ fn known_type(content: &[u8]) -> Option<&'static str> {
 }
 
 /// The Office application is the folder its parts lie in; macros and templates show in the name only.
-fn office_type(extension: &str, has_folder: impl Fn(&str) -> bool) -> &'static str {
+fn office_type(extension: &str, has_folder: impl Fn(&str) -> bool) -> Option<&'static str> {
     const FOLDERS: &[(&str, &str)] = &[
         ("word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
         ("xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
@@ -130,5 +147,5 @@ fn office_type(extension: &str, has_folder: impl Fn(&str) -> bool) -> &'static s
         .find(|(folder, _)| has_folder(folder))
         .or_else(|| FOLDERS.iter().find(|(folder, _)| called == Some(*folder)));
     let by_name = EXTENSIONS.iter().find(|(known, _)| *known == extension);
-    by_folder.and(by_name).or(by_folder).map_or("application/x-opc+zip", |(_, media_type)| media_type)
+    by_folder.and(by_name).or(by_folder).map(|(_, media_type)| *media_type)
 }

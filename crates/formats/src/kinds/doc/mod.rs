@@ -72,7 +72,7 @@ impl Format for Doc {
             };
             let pieces = pieces::read(&header, &main, &table)?;
             let mut text = Text::new(&header, rows::read(&header, &main, &table));
-            let mut pager = Pager::new(sink, "text of the document");
+            let mut pager = Pager::of_document(sink, "text of the document");
             for piece in &pieces {
                 for part in piece.parts(&main) {
                     text.add(&part);

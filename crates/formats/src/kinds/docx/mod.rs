@@ -57,7 +57,7 @@ impl Format for Docx {
         let main = main_part(&mut package, "word/document.xml", limits)?;
         let relations = relations_of(&mut package, &main, limits, &mut troubles)?;
         if want.text {
-            let mut pager = Pager::new(sink, "text of the document");
+            let mut pager = Pager::of_document(sink, "text of the document");
             let result = text(&mut package, &main, &relations, limits, &mut troubles, &mut pager);
             pager.finish()?;
             result?;

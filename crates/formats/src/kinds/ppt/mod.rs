@@ -3,6 +3,7 @@
 //! The stream holds every version that was ever saved; the directory of the last one says which slides count. Where that
 //! is damaged, all slides that are found are given.
 
+mod objects;
 mod records;
 mod slides;
 
@@ -43,22 +44,21 @@ impl Format for Ppt {
         if want.metadata {
             summary::tell(&mut file, sink)?;
         }
+        let user = compound::stream(&mut file, "/Current User", 1 << 20)?.unwrap_or_default().0;
+        let Some((bytes, damage)) = compound::stream(&mut file, "/PowerPoint Document", MAX_STREAM_BYTES)?
+        else {
+            let missing = "the presentation's stream is missing: there is no `PowerPoint Document`";
+            return Err(Error::corrupt(missing));
+        };
+        troubles.note(damage.map_or(Ok(()), Err))?;
         if want.text {
-            let user = compound::stream(&mut file, "/Current User", 1 << 20)?.unwrap_or_default().0;
-            let Some((bytes, damage)) =
-                compound::stream(&mut file, "/PowerPoint Document", MAX_STREAM_BYTES)?
-            else {
-                let missing = "the presentation's stream is missing: there is no `PowerPoint Document`";
-                return Err(Error::corrupt(missing));
-            };
-            troubles.note(damage.map_or(Ok(()), Err))?;
             let slides = slides::read(&bytes, &user, limits, &mut troubles)?;
             sink.put(Found::PageCount(slides.len() as u32))?;
             for (index, text) in slides.into_iter().enumerate() {
                 sink.page(native_page(index as u32 + 1, "text of the slide and its notes", text))?;
             }
         }
-        compound::object::give_embedded(&mut file, want, sink)?;
+        objects::give(&bytes, &user, want, sink)?;
         troubles.tell(sink)
     }
 }

@@ -18,6 +18,7 @@ pub(super) mod id {
     pub(in super::super) const NARROW_TEXT: u16 = 0x0fa8;
     pub(in super::super) const STRING: u16 = 0x0fba;
     pub(in super::super) const USER_EDIT: u16 = 0x0ff5;
+    pub(in super::super) const OBJECT: u16 = 0x1011;
     pub(in super::super) const DIRECTORY: u16 = 0x1772;
     pub(in super::super) const COMMENT: u16 = 0x2ee0;
     pub(in super::super) const COMMENT_TEXT_INSTANCE: u16 = 1;

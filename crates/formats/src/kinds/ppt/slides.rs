@@ -41,10 +41,10 @@ pub(super) fn read(
     Ok(as_they_lie(bytes, limits))
 }
 
-type Places = HashMap<u32, u32>;
+pub(super) type Places = HashMap<u32, u32>;
 
 /// Where everything lies in the last version, and which of it is the document.
-fn directory(bytes: &[u8], user: &[u8]) -> Result<Option<(Places, u32)>> {
+pub(super) fn directory(bytes: &[u8], user: &[u8]) -> Result<Option<(Places, u32)>> {
     let Some(mut edit) = u32_at(user, 16) else { return Ok(None) };
     let (mut places, mut document) = (Places::new(), None);
     for _ in 0..MAX_EDITS {

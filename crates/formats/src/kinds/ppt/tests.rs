@@ -1,13 +1,14 @@
 use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
 
-use crate::tests_support::{EVERYTHING, fixture, read_fixture, try_read};
+use crate::tests_support::{EVERYTHING, fixture, members, read_fixture, try_read};
 
 #[test]
 fn slides_are_pages_with_titles_boxes_and_notes() {
     let found = read_fixture("ppt/slides.ppt");
     let texts: Vec<&str> = found.pages().iter().map(|page| page.text.as_str()).collect();
     assert_eq!(texts, ["The title\nA box\n\nNotes:\nSay hello\n", "Größe\nzweite Zeile\n"]);
+    assert_eq!(members(&found), [("note.txt".to_owned(), Ok(b"An embedded note.\n".to_vec()))]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod objects;
 mod tokens;
 mod walk;
+mod words;
 
 use docmill_core::Result;
 use docmill_core::wire::{Found, ReadLimits, Want};
@@ -42,7 +43,7 @@ impl Format for Rtf {
         let wants_objects = want.children || want.listing;
         let mut walk = Walk::new(limits, wants_objects);
         let mut tokens = Tokens::new(input);
-        let mut pager = Pager::new(sink, "text of the document");
+        let mut pager = Pager::of_document(sink, "text of the document");
         while walk.step(&mut tokens)? {
             hand_on(&mut walk.flow, &mut pager)?;
         }

@@ -7,96 +7,18 @@ use docmill_core::wire::ReadLimits;
 use docmill_core::{Error, Result};
 
 use super::tokens::{Token, Tokens, hex};
+use super::words::{COUNTS, DATES, FACTS, KNOWN_STARRED, PASSED_OVER, font_charset, is_header};
 use crate::shared::charset::Charset;
 use crate::shared::compound::summary::code_page;
 use crate::shared::flow::Flow;
 
-/// Objects and facts are held; larger ones are cut.
+/// Objects and facts are held: so much of all together, so many, so long.
 const MAX_OBJECT_BYTES: usize = 64 << 20;
 const MAX_OBJECTS: usize = 1000;
 const MAX_FACT_BYTES: usize = 64 << 10;
 const MAX_FONTS: usize = 10_000;
 /// Headers and the like, which follow the text.
 const MAX_BESIDE_BYTES: usize = 8 << 20;
-
-/// Destinations whose content is not text.
-const PASSED_OVER: &[&str] = &[
-    "colortbl",
-    "stylesheet",
-    "pict",
-    "fldinst",
-    "listtable",
-    "listoverridetable",
-    "rsidtbl",
-    "themedata",
-    "colorschememapping",
-    "datastore",
-    "latentstyles",
-    "xmlnstbl",
-    "filetbl",
-    "revtbl",
-    "mmathPr",
-    "nonshppict",
-    "shprslt",
-    "sp",
-    "htmltag",
-    "mhtmltag",
-    "pnseclvl",
-    "bkmkstart",
-    "bkmkend",
-    "datafield",
-    "formfield",
-    "objclass",
-    "objname",
-    "atnid",
-    "atndate",
-    "atntime",
-    "atnref",
-    "atrfstart",
-    "atrfend",
-    "template",
-    "private",
-    "passwordhash",
-    "userprops",
-    "docvar",
-    "xe",
-    "tc",
-    "ftnsep",
-    "ftnsepc",
-    "aftnsep",
-    "aftnsepc",
-    "ftncn",
-    "aftncn",
-    "pgptbl",
-    "nextfile",
-    "upr",
-    "wgrffmtfilter",
-    "fchars",
-    "lchars",
-    "protusertbl",
-    "falt",
-    "panose",
-];
-
-/// Facts by the word that introduces them.
-const FACTS: &[(&str, &str)] = &[
-    ("title", "title"),
-    ("subject", "subject"),
-    ("author", "author"),
-    ("operator", "last_modified_by"),
-    ("keywords", "keywords"),
-    ("doccomm", "description"),
-    ("category", "category"),
-    ("company", "company"),
-    ("manager", "manager"),
-    ("generator", "creator"),
-];
-
-/// Dates and counts.
-const DATES: &[(&str, &str)] =
-    &[("creatim", "creation_date"), ("revtim", "mod_date"), ("printim", "print_date")];
-const COUNTS: &[(&str, &str)] =
-    &[("nofpages", "page_count"), ("nofwords", "word_count"), ("nofchars", "character_count")];
 
 /// Where the characters of a group go.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,6 +86,7 @@ pub(super) struct Walk {
     fact: String,
     date: [i32; 6],
     object: Vec<u8>,
+    object_bytes: usize,
     half: Option<u8>,
     found: Found,
     beside: String,
@@ -197,6 +120,7 @@ impl Walk {
             fact: String::new(),
             date: [0; 6],
             object: Vec::new(),
+            object_bytes: 0,
             half: None,
             found: Found {
                 text: String::new(),
@@ -306,8 +230,14 @@ impl Walk {
             }
             Ends::Object => {
                 let object = std::mem::take(&mut self.object);
-                if !object.is_empty() && self.found.objects.len() < MAX_OBJECTS {
+                self.object_bytes += object.len();
+                let fits = self.found.objects.len() < MAX_OBJECTS && self.object_bytes <= MAX_OBJECT_BYTES;
+                if !object.is_empty() && fits {
                     self.found.objects.push(object);
+                } else if !object.is_empty() {
+                    self.found.trouble = Err(Error::limit_exceeded(format!(
+                        "objects of more than {MAX_OBJECT_BYTES} bytes together, or more than {MAX_OBJECTS}, are left out"
+                    )));
                 }
             }
             Ends::Fact(key) => {
@@ -602,35 +532,4 @@ impl Walk {
             self.fonts.insert(self.font, charset);
         }
     }
-}
-
-/// Destinations that older programs pass over and that hold text nevertheless.
-const KNOWN_STARRED: &[&str] = &["shptxt", "shpinst", "ud", "footnote", "annotation", "objdata", "generator"];
-
-fn is_header(word: &str) -> bool {
-    matches!(
-        word,
-        "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr" | "footerf"
-    )
-}
-
-/// The code page of a font's character set; none for those that say nothing.
-fn font_charset(number: i32) -> Option<u16> {
-    Some(match number {
-        77 => 10_000,
-        128 => 932,
-        129 | 130 => 949,
-        134 => 936,
-        136 => 950,
-        161 => 1253,
-        162 => 1254,
-        163 => 1258,
-        177 => 1255,
-        178 => 1256,
-        186 => 1257,
-        204 => 1251,
-        222 => 874,
-        238 => 1250,
-        _ => return None,
-    })
 }

@@ -22,7 +22,14 @@ impl Format for Zip {
     }
 
     fn media_types(&self) -> &'static [&'static str] {
-        &[MEDIA_TYPE, "application/java-archive", "application/vnd.android.package-archive"]
+        &[
+            MEDIA_TYPE,
+            "application/java-archive",
+            "application/vnd.android.package-archive",
+            "application/vnd.etsi.asic-e+zip",
+            "application/vnd.etsi.asic-s+zip",
+            "application/x-opc+zip",
+        ]
     }
 
     fn container(&self) -> bool {
