@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
     }
     // Copies, because `web/dist` may be built anew while the compiler runs.
     let copies = out.join("dashboard");
-    if copies.exists() {
+    if copies.try_exists()? {
         fs::remove_dir_all(&copies)?;
     }
     fs::create_dir(&copies)?;
