@@ -208,7 +208,7 @@ impl Actor {
 }
 
 /// An entry to be added to the audit log.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NewAudit {
     /// Who.
     pub actor: Actor,

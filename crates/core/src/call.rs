@@ -234,8 +234,7 @@ impl Call {
             }
             Self::Remove { id } => ("document.remove", Some(id.clone())),
             Self::Retry { id } => ("document.retry", id.clone()),
-            Self::Reprocess { dry_run: true, .. } => return None,
-            Self::Reprocess { ids, filter, .. } => {
+            Self::Reprocess { ids, filter, dry_run: false, .. } => {
                 ("document.reprocess", if ids.is_empty() { filter.clone() } else { Some(ids.join(",")) })
             }
             Self::RetryProblem { cause } => ("problem.retry", Some(cause.name().to_owned())),
@@ -246,7 +245,8 @@ impl Call {
             Self::DeadDrop { ids } => ("dead.drop", all(ids)),
             Self::TenantCreate { name } => ("tenant.create", Some(name.clone())),
             Self::Prune => ("prune", None),
-            Self::KeyCreate { .. }
+            Self::Reprocess { .. }
+            | Self::KeyCreate { .. }
             | Self::KeyRevoke { .. }
             | Self::Batch { .. }
             | Self::WaitBatch { .. }

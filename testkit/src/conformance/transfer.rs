@@ -20,7 +20,7 @@ use docmill_core::problem::ResultCode;
 use docmill_core::{Error, ErrorKind, Result};
 use uuid::Uuid;
 
-use super::store::{KIND, World, done, failure, new_task};
+use super::store::{KIND, World, access, done, failure, new_task};
 use crate::conformance::{Bench, Suite};
 
 /// The ways into the stores of a place, each by a name.
@@ -149,6 +149,10 @@ async fn fill(bench: &Bench<dyn Doors>, store: Arc<dyn Store>) -> World {
     world.receive(Some(paused), 2).await;
     world.store.change_batch(world.tenant, paused, BatchChange::Pause).await.unwrap();
     world.store.pause_kind(&KIND, true).await.unwrap();
+    let request = vec![world.receipt(None, "request.txt", "a request")];
+    world.store.accept(request, access::once("order", "a request")).await.unwrap();
+    let (_, key) = access::new_key(&world, world.tenant, "scanner");
+    world.store.add_key(key, access::entry("key.create")).await.unwrap();
     world
 }
 
@@ -198,6 +202,8 @@ async fn everything_arrives_as_it_left(bench: Bench<dyn Doors>) {
     assert_eq!(store.ledger(tenant, None).await.unwrap(), ledger);
     let world = World::around(store, bench.clock()).await;
     assert_eq!(world.events().await, events, "with their numbers");
+    let log = world.store.audit_log(tenant, 0, 10).await.unwrap();
+    assert!(log.intact && log.entries.len() == 2, "and with the chain: {log:?}");
 }
 
 async fn rows_after_a_key_are_the_rest(bench: Bench<dyn Doors>) {

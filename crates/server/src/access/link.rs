@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use docmill_core::clock::Timestamp;
 use docmill_core::id::{DocumentId, KeyId};
+use docmill_core::{Error, Result};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
@@ -37,15 +38,16 @@ impl Link {
     }
 
     /// Path and query, signed.
-    pub(crate) fn signed(&self, secret: &[u8]) -> String {
+    pub(crate) fn signed(&self, secret: &[u8]) -> Result<String> {
+        let mac = self.mac(secret).ok_or_else(|| Error::bug("a link cannot be signed"))?;
         let mut link = format!("/v1/documents/{}/content?until={}", self.document, self.until.0);
         if let Some(key) = self.key {
             // Writing to a String cannot fail.
             write!(link, "&key={key}").unwrap_or_default();
         }
-        let signature = hex(&self.mac(secret).finalize().into_bytes());
+        let signature = hex(&mac.finalize().into_bytes());
         write!(link, "&{SIGNATURE}={signature}").unwrap_or_default();
-        link
+        Ok(link)
     }
 
     /// What a path and its query say; nothing if they are no link.
@@ -62,17 +64,19 @@ impl Link {
     pub(crate) fn is_valid(&self, secret: &[u8], now: Timestamp) -> bool {
         let in_time = now <= self.until && self.until <= now.plus(LONGEST);
         // Compared in constant time.
-        in_time && unhex(&self.signature).is_some_and(|sent| self.mac(secret).verify_slice(&sent).is_ok())
+        match (unhex(&self.signature), self.mac(secret)) {
+            (Some(sent), Some(mac)) => in_time && mac.verify_slice(&sent).is_ok(),
+            _ => false,
+        }
     }
 
-    fn mac(&self, secret: &[u8]) -> Hmac<Sha256> {
+    /// A key of any length will do, so there always is one.
+    fn mac(&self, secret: &[u8]) -> Option<Hmac<Sha256>> {
         let key = self.key.map(|key| key.to_string()).unwrap_or_default();
         let signed = format!("docmill link v1\n{}\n{key}\n{}", self.document, self.until.0);
-        // A key of any length will do: a longer one is hashed first.
-        let mut mac =
-            Hmac::<Sha256>::new_from_slice(secret).unwrap_or_else(|_| Hmac::new(&Default::default()));
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
         mac.update(signed.as_bytes());
-        mac
+        Some(mac)
     }
 }
 
@@ -106,7 +110,7 @@ mod tests {
         let now = Timestamp(1_800_000_000_000);
         let until = now.plus(Duration::from_mins(5));
         for key in [None, Some(KeyId(Uuid::from_u128(7)))] {
-            let signed = Link::new(DocumentId(Uuid::from_u128(1)), key, until).signed(b"secret");
+            let signed = Link::new(DocumentId(Uuid::from_u128(1)), key, until).signed(b"secret").unwrap();
             let link = read(&signed).unwrap();
             assert!(link.is_valid(b"secret", now));
             assert!(!link.is_valid(b"other", now));
@@ -122,7 +126,8 @@ mod tests {
     #[test]
     fn a_link_that_lives_too_long_is_refused_whoever_signed_it() {
         let now = Timestamp(1_800_000_000_000);
-        let signed = Link::new(DocumentId(Uuid::nil()), None, now.plus(Duration::from_hours(1))).signed(b"s");
+        let signed =
+            Link::new(DocumentId(Uuid::nil()), None, now.plus(Duration::from_hours(1))).signed(b"s").unwrap();
         assert!(!read(&signed).unwrap().is_valid(b"s", now));
     }
 

@@ -122,7 +122,7 @@ impl Gate {
             },
             None => self.secret.to_vec(),
         };
-        Ok(link.signed(&secret))
+        link.signed(&secret)
     }
 }
 

@@ -167,7 +167,7 @@ async fn remove(cx: Cx, At(id): At<String>) -> Answer {
     // Looked for first, so that the audit log holds what was done to documents that are there.
     cx.web.service.head(cx.caller.tenant, &id).await?;
     reply::ask(&cx, Call::Remove { id }).await?;
-    reply::nothing()
+    Ok(reply::nothing())
 }
 
 async fn text(cx: Cx, At(id): At<String>, headers: HeaderMap) -> Answer {

@@ -59,7 +59,7 @@ async fn create(cx: Cx, Told(new): Told<New>) -> Answer {
 async fn revoke(cx: Cx, At(id): At<String>) -> Answer {
     let id: KeyId = id.parse()?;
     reply::ask(&cx, Call::KeyRevoke { id }).await?;
-    reply::nothing()
+    Ok(reply::nothing())
 }
 
 /// Which entries.

@@ -22,8 +22,8 @@ pub(super) struct Parts<S> {
     /// What stands between parts: a line break, two hyphens and the boundary.
     delimiter: Vec<u8>,
     place: Place,
-    max_parts: usize,
-    parts: usize,
+    at_most: usize,
+    begun: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,12 +47,12 @@ pub(super) struct PartHead {
 
 impl<S: Stream<Item = Result<Bytes>> + Unpin + Send> Parts<S> {
     /// The parts of `body`, whose boundary its content type names.
-    pub(super) fn new(content_type: &str, body: S, max_parts: usize) -> Result<Self> {
+    pub(super) fn new(content_type: &str, body: S, at_most: usize) -> Result<Self> {
         let boundary = boundary(content_type)?;
         // The first delimiter may stand at the very beginning, without the line break before it.
         let buffer = BytesMut::from(&b"\r\n"[..]);
         let delimiter = [b"\r\n--", boundary.as_bytes()].concat();
-        Ok(Self { body, buffer, delimiter, place: Place::Preamble, max_parts, parts: 0 })
+        Ok(Self { body, buffer, delimiter, place: Place::Preamble, at_most, begun: 0 })
     }
 
     /// The next part, or none after the last. What is left of the one before is skipped.
@@ -78,11 +78,11 @@ impl<S: Stream<Item = Result<Bytes>> + Unpin + Send> Parts<S> {
             self.place = Place::End;
             return Ok(None);
         }
-        self.parts += 1;
-        if self.parts > self.max_parts {
+        self.begun += 1;
+        if self.begun > self.at_most {
             return Err(Error::limit_exceeded(format!(
                 "the request has more than the {} parts it may have",
-                self.max_parts
+                self.at_most
             ))
             .with_hint("send the rest in further requests"));
         }
@@ -211,12 +211,11 @@ fn parameter(value: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
         let name = rest[..end].trim_ascii();
         rest = &rest[end..];
         let Some(after) = rest.strip_prefix(b"=") else { continue };
-        let (found, after) = match after.strip_prefix(b"\"") {
-            Some(quoted) => unquoted(quoted),
-            None => {
-                let end = after.iter().position(|b| *b == b';').unwrap_or(after.len());
-                (after[..end].trim_ascii().to_vec(), &after[end..])
-            }
+        let (found, after) = if let Some(quoted) = after.strip_prefix(b"\"") {
+            unquoted(quoted)
+        } else {
+            let end = after.iter().position(|b| *b == b';').unwrap_or(after.len());
+            (after[..end].trim_ascii().to_vec(), &after[end..])
         };
         if name.eq_ignore_ascii_case(wanted) {
             return Some(found);

@@ -33,10 +33,10 @@ pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Answer {
 }
 
 /// Nothing to say.
-pub(super) fn nothing() -> Answer {
+pub(super) fn nothing() -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    response
 }
 
 /// As JSON with a tag, or 304 if the caller has it already.

@@ -37,7 +37,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
     ]
 }
 
-fn entry(action: &str) -> NewAudit {
+pub(in crate::conformance) fn entry(action: &str) -> NewAudit {
     NewAudit {
         actor: Actor::local(),
         action: action.into(),
@@ -46,7 +46,7 @@ fn entry(action: &str) -> NewAudit {
     }
 }
 
-fn new_key(world: &World, tenant: TenantId, name: &str) -> (Secret, NewKey) {
+pub(in crate::conformance) fn new_key(world: &World, tenant: TenantId, name: &str) -> (Secret, NewKey) {
     let id = world.worker().0;
     let mut random = [0; 24];
     random[..16].copy_from_slice(id.as_bytes());
@@ -124,7 +124,7 @@ async fn racing_entries_of_the_audit_log_do_not_break_the_chain(bench: Bench<dyn
     assert!(all.intact && all.entries.len() == 12, "{all:?}");
 }
 
-fn once(key: &str, request: &str) -> Terms {
+pub(in crate::conformance) fn once(key: &str, request: &str) -> Terms {
     Terms {
         once: Some(Once { key: key.into(), fingerprint: ContentHash::of(request.as_bytes()) }),
         audit: Some(entry("document.add")),

@@ -1,7 +1,7 @@
 //! What every store must do. The cases are grouped by topic; the world they play in is in `world`.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step is a failed case")]
 
-mod access;
+pub(super) mod access;
 mod batches;
 mod children;
 mod documents;

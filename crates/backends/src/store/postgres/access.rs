@@ -1,8 +1,11 @@
 //! Keys, tenants, the audit log, and requests that are done once.
 
+use std::collections::BTreeMap;
+
 use docmill_core::access::{
     Actor, AuditEntry, AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, Once, Role, TenantLine,
 };
+use docmill_core::clock::Timestamp;
 use docmill_core::id::{ContentHash, KeyId, TenantId};
 use docmill_core::ports::store::Received;
 use docmill_core::{Error, Result};
@@ -51,7 +54,7 @@ pub(super) async fn add_key(tx: &mut Tx, key: &NewKey, audit: &NewAudit) -> Resu
     .execute(tx.conn())
     .await
     .map_err(sql_error("store a key"))?;
-    self::audit(tx, key.tenant_id, audit).await?;
+    self::audit(tx, key.tenant_id, audit);
     Ok(KeyLine {
         key_id: key.key_id,
         name: text(&key.name),
@@ -98,7 +101,7 @@ pub(super) async fn revoke_key(tx: &mut Tx, tenant: TenantId, key: KeyId, audit:
     .map_err(sql_error("revoke a key"))?
     .rows_affected();
     if found > 0 {
-        self::audit(tx, tenant, audit).await?;
+        self::audit(tx, tenant, audit);
     }
     Ok(found > 0)
 }
@@ -142,34 +145,54 @@ pub(super) async fn count_keys(conn: &mut PgConnection) -> Result<KeyCounts> {
     Ok(KeyCounts { made: c.count()?, valid: c.count()? })
 }
 
-/// Appends to the chain of a tenant. Of two who append at once the second meets the first's number, and its transaction
-/// is repeated.
-pub(super) async fn audit(tx: &mut Tx, tenant: TenantId, new: &NewAudit) -> Result<()> {
+/// Leaves an entry for the sequencer, which puts it into the chain: commits that each appended to it themselves would wait
+/// for one another.
+pub(super) fn audit(tx: &mut Tx, tenant: TenantId, new: &NewAudit) {
+    // The hash will be that of what the database can hold.
+    let actor = Actor {
+        name: text(&new.actor.name),
+        key_id: new.actor.key_id,
+        request_id: text_opt(new.actor.request_id.as_deref()),
+    };
+    let (action, subject) = (text(&new.action), text_opt(new.subject.as_deref()));
+    tx.audit(tenant, NewAudit { actor, action, subject, detail: new.detail.clone() });
+}
+
+/// An entry as a commit left it.
+pub(super) struct Left {
+    pub(super) tenant_id: TenantId,
+    pub(super) at: Timestamp,
+    pub(super) entry: NewAudit,
+}
+
+/// Appends entries to the chains of their tenants. Nobody else does while the caller holds the sequencer's lock.
+pub(super) async fn append(conn: &mut PgConnection, left: Vec<Left>) -> Result<()> {
+    let mut ends: BTreeMap<TenantId, (i64, ContentHash)> = BTreeMap::new();
+    for Left { tenant_id, at, entry } in left {
+        let (seq, previous) = match ends.get(&tenant_id) {
+            Some(end) => *end,
+            None => chain_end(conn, tenant_id).await?,
+        };
+        let entry = AuditEntry::follow(seq + 1, at, tenant_id, previous, entry);
+        insert(conn, tenant_id, &entry).await?;
+        ends.insert(tenant_id, (entry.seq, entry.hash));
+    }
+    Ok(())
+}
+
+async fn chain_end(conn: &mut PgConnection, tenant: TenantId) -> Result<(i64, ContentHash)> {
     let last =
         query::<Postgres>("SELECT seq, hash FROM audit_log WHERE tenant_id = $1 ORDER BY seq DESC LIMIT 1")
             .bind(tenant.0)
-            .fetch_optional(tx.conn())
+            .fetch_optional(conn)
             .await
             .map_err(sql_error("read the audit log"))?;
-    let (seq, previous) = match &last {
-        Some(row) => {
-            let mut c = Columns::new(row);
-            (c.get::<i64>()?, c.hash()?)
-        }
-        None => (0, ContentHash([0; 32])),
-    };
-    // The hash is that of what the database can hold.
-    let new = NewAudit {
-        actor: Actor {
-            name: text(&new.actor.name),
-            key_id: new.actor.key_id,
-            request_id: text_opt(new.actor.request_id.as_deref()),
-        },
-        action: text(&new.action),
-        subject: text_opt(new.subject.as_deref()),
-        detail: new.detail.clone(),
-    };
-    let entry = AuditEntry::follow(seq + 1, tx.now, tenant, previous, new);
+    let Some(row) = last else { return Ok((0, ContentHash([0; 32]))) };
+    let mut c = Columns::new(&row);
+    Ok((c.get()?, c.hash()?))
+}
+
+async fn insert(conn: &mut PgConnection, tenant: TenantId, entry: &AuditEntry) -> Result<()> {
     query::<Postgres>(
         "INSERT INTO audit_log (tenant_id, seq, at, actor, key_id, request_id, action, subject, detail, previous, hash)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -185,7 +208,7 @@ pub(super) async fn audit(tx: &mut Tx, tenant: TenantId, new: &NewAudit) -> Resu
     .bind(entry.detail.to_string())
     .bind(entry.previous.0.as_slice())
     .bind(entry.hash.0.as_slice())
-    .execute(tx.conn())
+    .execute(conn)
     .await
     .map_err(sql_error("append to the audit log"))?;
     Ok(())

@@ -93,7 +93,7 @@ pub(super) async fn accept(tx: &mut Tx, receipts: &[Receipt], terms: &Terms) -> 
             access::keep_answer(tx, tenant, once, &received).await?;
         }
         if let Some(audit) = &terms.audit {
-            access::audit(tx, tenant, audit).await?;
+            access::audit(tx, tenant, audit);
         }
     }
     Ok(Accepted { received, repeated: false })

@@ -20,6 +20,7 @@ use sqlx_core::query_scalar::query_scalar;
 use sqlx_postgres::{PgConnection, Postgres};
 use tokio::sync::{Notify, watch};
 
+use super::access::{self, Left};
 use super::db::{Begin, Db};
 use super::events;
 use super::row::{Columns, json, sql_error};
@@ -144,6 +145,7 @@ struct Fold {
     documents: Vec<DocumentId>,
     document_batches: HashMap<DocumentId, Vec<BatchId>>,
     latest: Timestamp,
+    audits: Vec<Left>,
 }
 
 /// A row of the outbox.
@@ -170,7 +172,8 @@ impl Fold {
         self.settle_batches()?;
         let changes = self.number_documents(conn).await?;
         self.store_batches(conn, &changes).await?;
-        self.store_events(conn).await
+        self.store_events(conn).await?;
+        access::append(conn, std::mem::take(&mut self.audits)).await
     }
 
     async fn load_batches(&mut self, conn: &mut PgConnection, rows: &[OutboxRow]) -> Result<()> {
@@ -230,8 +233,9 @@ impl Fold {
             self.documents.push(document);
             self.document_batches.entry(document).or_default().extend(batch);
         }
+        let (tenant_id, at) = (row.tenant_id, row.at);
+        self.audits.extend(row.changes.audit.into_iter().map(|entry| Left { tenant_id, at, entry }));
         if row.event_count > 0 {
-            let (tenant_id, at) = (row.tenant_id, row.at);
             self.events.push(EventRow { tenant_id, at, count: row.event_count, body: row.events });
         }
         Ok(())

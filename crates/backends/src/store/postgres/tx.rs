@@ -6,6 +6,7 @@ use std::error::Error as _;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use docmill_core::access::NewAudit;
 use docmill_core::batch::BatchState;
 use docmill_core::clock::Timestamp;
 use docmill_core::event::EventBody;
@@ -57,6 +58,9 @@ pub(super) struct Changes {
     pub(super) batches: Vec<(BatchId, BatchChanges)>,
     /// Documents that changed, and the batch that changed them.
     pub(super) documents: Vec<(DocumentId, Option<BatchId>)>,
+    /// Entries of the audit log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) audit: Vec<NewAudit>,
 }
 
 /// A batch as the transaction found it. It cannot be paused or cancelled before the transaction ends.
@@ -87,6 +91,7 @@ pub(super) struct Tx {
     told: Vec<Told>,
     batches: BTreeMap<BatchId, (TenantId, BatchChanges)>,
     documents: Vec<(TenantId, DocumentId, Option<BatchId>)>,
+    audits: Vec<(TenantId, NewAudit)>,
     locked: HashMap<BatchId, BatchRow>,
     paused_kinds: Option<Vec<String>>,
     pub(super) new_tasks: Vec<TaskInsert>,
@@ -114,6 +119,7 @@ impl Tx {
             told: Vec::new(),
             batches: BTreeMap::new(),
             documents: Vec::new(),
+            audits: Vec::new(),
             locked: HashMap::new(),
             paused_kinds: None,
             new_tasks: Vec::new(),
@@ -170,6 +176,11 @@ impl Tx {
         batch: Option<BatchId>,
     ) {
         self.documents.push((tenant, document, batch));
+    }
+
+    /// An entry of the audit log; the sequencer puts it into the chain.
+    pub(super) fn audit(&mut self, tenant: TenantId, entry: NewAudit) {
+        self.audits.push((tenant, entry));
     }
 
     /// A part of this join has ended.
@@ -327,6 +338,9 @@ impl Tx {
         for (tenant, document, batch) in std::mem::take(&mut self.documents) {
             rows.entry(tenant).or_default().1.documents.push((document, batch));
         }
+        for (tenant, entry) in std::mem::take(&mut self.audits) {
+            rows.entry(tenant).or_default().1.audit.push(entry);
+        }
         if rows.is_empty() {
             return Ok(());
         }
@@ -336,7 +350,7 @@ impl Tx {
             tenants.push(tenant.0);
             counts.push(bodies.len() as i64);
             events.push(json(&bodies)?);
-            let empty = change.batches.is_empty() && change.documents.is_empty();
+            let empty = change.batches.is_empty() && change.documents.is_empty() && change.audit.is_empty();
             changes.push(if empty { None } else { Some(json(&change)?) });
         }
         query::<Postgres>(

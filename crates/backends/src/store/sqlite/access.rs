@@ -20,7 +20,11 @@ pub(super) fn tenants(conn: &Connection) -> Result<Vec<TenantLine>> {
 }
 
 pub(super) fn find_tenant(conn: &Connection, name: &str) -> Result<Option<TenantId>> {
-    first(conn, "look up a tenant", "SELECT tenant_id FROM tenant WHERE name = ?1", [name], |c| c.tenant())
+    first(conn, "look up a tenant", "SELECT tenant_id FROM tenant WHERE name = ?1", [name], tenant_id)
+}
+
+fn tenant_id(c: &mut Columns<'_, '_>) -> Result<TenantId> {
+    c.tenant()
 }
 
 pub(super) fn add_key(tx: &mut Tx<'_>, key: &NewKey, audit: NewAudit) -> Result<KeyLine> {

@@ -100,7 +100,7 @@ impl Together {
             .into_iter()
             .map(|mut fresh| {
                 let path = std::mem::take(&mut fresh.name);
-                fresh.name = file_name(&path).to_owned();
+                file_name(&path).clone_into(&mut fresh.name);
                 let head = Head {
                     batch_id: common.batch_id,
                     origin: common.origin.clone(),

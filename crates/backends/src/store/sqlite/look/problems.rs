@@ -6,6 +6,7 @@ use docmill_core::problem::ResultCode;
 use docmill_core::{ErrorKind, Result};
 use rusqlite::{Connection, params};
 
+use super::super::row::Columns;
 use super::collect;
 
 /// Items shown of each group.
@@ -66,5 +67,9 @@ pub(in super::super) fn having_problem(
         having!(),
         " AND i.problems ->> '$[0].kind' = ?2 AND i.document_id IS NOT NULL ORDER BY i.document_id"
     );
-    collect(conn, "look for a problem", sql, params![tenant.as_bytes(), cause.name()], |c| c.document())
+    collect(conn, "look for a problem", sql, params![tenant.as_bytes(), cause.name()], document)
+}
+
+fn document(c: &mut Columns<'_, '_>) -> Result<DocumentId> {
+    c.document()
 }
