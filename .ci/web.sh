@@ -53,7 +53,8 @@ install_web_packages() {
   wanted=$(sha256sum <"$web/package-lock.json")
   [ "$(cat "$web/node_modules/.installed" 2>/dev/null)" = "$wanted" ] && return 0
   say "installing the packages of the dashboard"
-  (cd "$web" && npm ci --no-audit --no-fund --loglevel=error >&2) || return 1
+  # Not `npm ci`: it insists on the packages of every other platform too, which not every registry has.
+  (cd "$web" && npm install --no-save --no-audit --no-fund --loglevel=error >&2) || return 1
   echo "$wanted" >"$web/node_modules/.installed"
 }
 

@@ -42,7 +42,7 @@ it("upload, live progress, open, search", async () => {
   await row.waitFor();
   await row.getByRole("link").click();
   const pages = page.getByRole("region", { name: "Text", exact: true }).locator("[data-page]");
-  await expect.poll(() => pages.count()).toBe(3);
+  await expect.poll(() => pages.count(), { timeout: 20_000 }).toBe(3);
   const words = ((await pages.nth(2).locator("pre").first().textContent()) ?? "").match(/\p{L}{5,}/gu) ?? [];
   const word = words.at(-1);
   expect(word).toBeDefined();
@@ -82,7 +82,7 @@ it("failure, why, retry", async () => {
   await retry.click();
   await page.getByText("Queued again").waitFor();
   await page.getByText("Dear reader").waitFor();
-  await expect.poll(() => retry.count()).toBe(0);
+  await expect.poll(() => retry.count(), { timeout: 20_000 }).toBe(0);
 });
 
 it("cancel a batch", async () => {

@@ -69,7 +69,7 @@ describe.each(["light", "dark", "narrow"] as const)("%s", (look) => {
     const watched = await open(browser, server.url, path(), { viewport, colorScheme: look === "dark" ? "dark" : "light" });
     await watched.page.getByText(ready).first().waitFor({ state: "attached" });
     await watched.page.getByText("Live", { exact: true }).waitFor({ state: "attached" });
-    expect(await watched.page.getByRole("status", { name: "Loading" }).count()).toBe(0);
+    await expect.poll(() => watched.page.getByRole("status", { name: "Loading" }).count(), { timeout: 20_000 }).toBe(0);
     expect(await violations(watched.page)).toEqual([]);
     // Nothing is cut off to the right.
     expect(await watched.page.evaluate(() => window.document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
