@@ -160,7 +160,6 @@ fn a_removed_document_is_gone_and_the_account_stays_whole() {
 fn search_finds_with_a_passage_and_names_mistakes() {
     let house = House::open();
     house.add("a.txt", b"a heron and a marabou\n");
-    house.mill.run(&["ingest", "in"]).expect(0);
     let found = house.client.get("/v1/search?q=marabou").expect(200).json();
     assert_eq!(found["hits"][0]["snippet"].as_str().map(str::trim), Some("a heron and a **marabou**"));
     house.client.get("/v1/search").problem(400, "invalid_request");

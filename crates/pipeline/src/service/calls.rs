@@ -218,7 +218,7 @@ async fn find_ingestion(inner: &Inner, tenant: TenantId, id: IngestionId) -> Res
         .ok_or_else(|| Error::not_found(format!("no ingestion has the id `{id}`")))
 }
 
-/// Waits until an ingestion has ended, or until the time is up.
+/// Waits until an ingestion has ended and can be found by a search, or until the time is up.
 pub(super) async fn wait_ingestion(
     inner: &Inner,
     tenant: TenantId,
@@ -227,17 +227,28 @@ pub(super) async fn wait_ingestion(
 ) -> Result<IngestionAnswer> {
     let until = Instant::now() + wait;
     let mut changed = inner.deps.store.changed();
+    let mut indexed = inner.indexed.subscribe();
+    let mut ended_by = None;
     loop {
         changed.borrow_and_update();
+        indexed.borrow_and_update();
         let answer = find_ingestion(inner, tenant, id).await?;
+        if answer.ended() && ended_by.is_none() {
+            ended_by = Some(inner.deps.store.last_change().await?);
+        }
+        let found = match ended_by {
+            Some(change) => inner.deps.index.watermark().await? >= change,
+            None => false,
+        };
         let now = Instant::now();
-        if answer.ended() || now >= until {
+        if found || now >= until {
             return Ok(answer);
         }
         // Under load something changes all the time: look at a steady pace then.
         tokio::time::sleep_until((now + LOOK_AT_MOST_EVERY).min(until)).await;
         tokio::select! {
             Ok(()) = changed.changed() => {}
+            Ok(()) = indexed.changed() => {}
             () = tokio::time::sleep_until((now + LOOK_AT_LEAST_EVERY).min(until)) => {}
         }
     }

@@ -9,7 +9,7 @@ use docmill_core::artifact::Transcript;
 use docmill_core::error::ErrorKind;
 use docmill_core::id::ContentHash;
 use docmill_core::ingestion::Facts;
-use docmill_core::ocr::RecognisedPage;
+use docmill_core::ocr::{OcrMode, RecognisedPage};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::Lease;
 
@@ -28,6 +28,7 @@ const MAX_KEPT_WORDS: usize = 1_000_000;
 /// What the text of a document depends on.
 pub(crate) fn fingerprint(content: &ContentHash, deps: &Deps) -> ContentHash {
     let (limits, ocr) = (&deps.settings.limits, &deps.settings.ocr);
+    let recogniser = if ocr.mode == OcrMode::Never { "nobody" } else { deps.ocr.identity() };
     let matters = format!(
         "pages={} text={} depth={} pixels={} ocr={} threshold={} by={}",
         limits.max_pages,
@@ -36,7 +37,7 @@ pub(crate) fn fingerprint(content: &ContentHash, deps: &Deps) -> ContentHash {
         limits.max_image_pixels,
         ocr.mode.name(),
         ocr.threshold,
-        deps.ocr.identity(),
+        recogniser,
     );
     docmill_core::fingerprint::fingerprint(text::KIND.as_str(), VERSION, &matters, &[*content])
 }
