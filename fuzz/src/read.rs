@@ -11,7 +11,7 @@ use docmill_core::wire::{Found, ReadLimits, Want};
 use docmill_formats::input::Input;
 use docmill_formats::sink::Sink;
 
-const EVERYTHING: Want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+const EVERYTHING: Want = Want { children: true, ..Want::TEXT };
 
 static NAME: LazyLock<String> = LazyLock::new(|| std::env::var("DOCMILL_FUZZ_NAME").unwrap_or_default());
 

@@ -201,7 +201,7 @@ fn every_format_gives_text_members_or_a_named_problem() {
 }
 
 fn read(path: &Path, name: &str) -> (Tally, Result<()>) {
-    let want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+    let want = Want { children: true, ocr: OcrMode::Auto, ..Want::TEXT };
     let mut input = Input::from_file(File::open(path).unwrap()).unwrap();
     let mut tally = Tally::default();
     let result = docmill_formats::read(&mut input, name, want, &Limits::default().for_reader(), &mut tally);

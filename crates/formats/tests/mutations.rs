@@ -8,13 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use docmill_core::limits::Limits;
+use docmill_core::ocr::OcrMode;
 use docmill_core::wire::{Found, ReadLimits, Want};
 use docmill_core::{Error, ErrorKind, Result};
 use docmill_formats::input::Input;
 use docmill_formats::kinds;
 use docmill_formats::sink::Sink;
 
-const EVERYTHING: Want = Want { text: true, metadata: true, children: true, listing: false, pages: None };
+const EVERYTHING: Want = Want { children: true, ocr: OcrMode::Auto, ..Want::TEXT };
 
 /// Damaged copies of each sample. Enough to meet the simple mistakes in the seconds a test may take.
 const COPIES: u64 = 24;
@@ -69,6 +70,10 @@ impl Sink for Tally {
             Found::Warn(problem) if problem.kind == ErrorKind::Bug => self.fault = Some(problem.message),
             Found::Kind(_)
             | Found::PageCount(_)
+            | Found::Scan(_)
+            | Found::Picture(_)
+            | Found::Tried
+            | Found::Recognised(_)
             | Found::Declared(_)
             | Found::ChildListed { .. }
             | Found::Warn(_) => {}
