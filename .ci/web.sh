@@ -54,7 +54,7 @@ install_web_packages() {
   [ "$(cat "$web/node_modules/.installed" 2>/dev/null)" = "$wanted" ] && return 0
   say "installing the packages of the dashboard"
   # Not `npm ci`: it insists on the packages of every other platform too, which not every registry has.
-  (cd "$web" && npm install --no-save --no-audit --no-fund --loglevel=error >&2) || return 1
+  (cd "$web" && npm install --no-save --prefer-offline --no-audit --no-fund --loglevel=error >&2) || return 1
   echo "$wanted" >"$web/node_modules/.installed"
 }
 

@@ -69,7 +69,6 @@ export const percent = (part: number, whole: number): string =>
   whole === 0 ? "0 %" : `${part === whole ? 100 : Math.min(99, Math.floor((part / whole) * 100))} %`;
 
 // Control and direction characters, which could make one name look like another.
-// eslint-disable-next-line no-control-regex
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 /** A name from outside, with what cannot be seen made visible. */
