@@ -109,7 +109,7 @@ fn metered_ocr(settings: &Settings, clock: &Arc<dyn Clock>, meter: ChildMeter) -
     let found = match ocr::find(&settings.ocr, &settings.data) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::MissingDependency => {
-            return Ok(NoOcr::new(error.message(), error.hint().unwrap_or_default()));
+            return Ok(Arc::new(NoOcr::new(error.message(), error.hint().unwrap_or_default())));
         }
         Err(error) => return Err(error),
     };

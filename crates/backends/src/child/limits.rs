@@ -74,7 +74,7 @@ impl OutputCount {
                 self.pages += 1;
             }
             Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Tried => {
-                self.remark_bytes += 1
+                self.remark_bytes += 1;
             }
         }
         self.check()

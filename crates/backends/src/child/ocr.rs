@@ -88,8 +88,8 @@ pub struct NoOcr {
 
 impl NoOcr {
     /// Says what is missing and how to get it.
-    pub fn new(missing: impl Into<String>, hint: impl Into<String>) -> Arc<dyn Ocr> {
-        Arc::new(Self { missing: missing.into(), hint: hint.into() })
+    pub fn new(missing: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { missing: missing.into(), hint: hint.into() }
     }
 
     fn error(&self) -> Error {

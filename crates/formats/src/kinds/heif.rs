@@ -43,8 +43,8 @@ impl Format for Heif {
             return Err(Error::unsupported_format("no decoder for pictures in AV1 (AVIF)"));
         }
         sink.put(Found::PageCount(1))?;
-        let first = picture::guarded(|| First.read(&bytes, want, limits, sink));
-        let Err(error) = first else { return Ok(()) };
+        let read = picture::guarded(|| first(&bytes, want, limits, sink));
+        let Err(error) = read else { return Ok(()) };
         if error.kind() == docmill_core::ErrorKind::LimitExceeded {
             return Err(error);
         }
@@ -79,35 +79,31 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-struct First;
-
-impl First {
-    fn read(&self, bytes: &[u8], want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
-        let failed = |e: heic_decoder::HeifError| Error::corrupt(format!("picture cannot be decoded: {e}"));
-        let info = heic_decoder::probe(bytes).map_err(failed)?;
-        let (width, height) = (info.width as u32, info.height as u32);
-        picture::check_size(width, height, limits)?;
-        picture::check_size(info.coded_width as u32, info.coded_height as u32, limits)?;
-        let decoded = if picture::wants_pixels(want) {
-            let decoded = heic_decoder::decode(bytes).map_err(failed)?;
-            let shift = decoded.bit_depth_luma.saturating_sub(8);
-            let pixels = decoded.y.iter().map(|value| (value >> shift).clamp(0, 255) as u8).collect();
-            Some(Grey::new(decoded.width as u32, decoded.height as u32, pixels)?)
-        } else {
-            None
-        };
-        if want.metadata {
-            sink.meta("width", &width.to_string())?;
-            sink.meta("height", &height.to_string())?;
-            let remarks = heic_decoder::read_metadata(bytes).map_err(failed)?.exif.and_then(Remarks::read);
-            if let Some(remarks) = remarks {
-                remarks.emit(sink)?;
-            }
+fn first(bytes: &[u8], want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
+    let failed = |e: heic_decoder::HeifError| Error::corrupt(format!("picture cannot be decoded: {e}"));
+    let info = heic_decoder::probe(bytes).map_err(failed)?;
+    let (width, height) = (info.width as u32, info.height as u32);
+    picture::check_size(width, height, limits)?;
+    picture::check_size(info.coded_width as u32, info.coded_height as u32, limits)?;
+    let decoded = if picture::wants_pixels(want) {
+        let decoded = heic_decoder::decode(bytes).map_err(failed)?;
+        let shift = decoded.bit_depth_luma.saturating_sub(8);
+        let pixels = decoded.y.iter().map(|value| (value >> shift).clamp(0, 255) as u8).collect();
+        Some(Grey::new(decoded.width as u32, decoded.height as u32, pixels)?)
+    } else {
+        None
+    };
+    if want.metadata {
+        sink.meta("width", &width.to_string())?;
+        sink.meta("height", &height.to_string())?;
+        let remarks = heic_decoder::read_metadata(bytes).map_err(failed)?.exif.and_then(Remarks::read);
+        if let Some(remarks) = remarks {
+            remarks.emit(sink)?;
         }
-        match decoded {
-            Some(picture) => picture::emit(1, picture, None, sink),
-            None => picture::emit_unseen(1, sink),
-        }
+    }
+    match decoded {
+        Some(picture) => picture::emit(1, picture, None, sink),
+        None => picture::emit_unseen(1, sink),
     }
 }
 

@@ -74,7 +74,7 @@ impl Format for Tiff {
         let mut number = 1;
         loop {
             if number >= first && number <= last {
-                self.page(&mut decoder, number, want, limits, sink)?;
+                page(&mut decoder, number, want, limits, sink)?;
             }
             // One more than allowed is handed on, so that the sink can say that it was too many.
             if number >= last || number > limits.max_pages || !decoder.more_images() {
@@ -93,24 +93,21 @@ impl Format for Tiff {
 
 type Source<'a> = Decoder<BufReader<&'a mut Input>>;
 
-impl Tiff {
-    fn page(
-        &self,
-        decoder: &mut Source<'_>,
-        number: u32,
-        want: Want,
-        limits: &ReadLimits,
-        sink: &mut dyn Sink,
-    ) -> Result<()> {
-        if !picture::wants_pixels(want) {
-            return picture::emit_unseen(number, sink);
-        }
-        match picture::guarded(|| decode(decoder, limits)) {
-            Ok((picture, dpi)) => picture::emit(number, picture, dpi, sink),
-            Err(error) => {
-                sink.warn(Problem::from(&ErrorNote::from(&error)).on_page(number))?;
-                picture::emit_unseen(number, sink)
-            }
+fn page(
+    decoder: &mut Source<'_>,
+    number: u32,
+    want: Want,
+    limits: &ReadLimits,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    if !picture::wants_pixels(want) {
+        return picture::emit_unseen(number, sink);
+    }
+    match picture::guarded(|| decode(decoder, limits)) {
+        Ok((picture, dpi)) => picture::emit(number, picture, dpi, sink),
+        Err(error) => {
+            sink.warn(Problem::from(&ErrorNote::from(&error)).on_page(number))?;
+            picture::emit_unseen(number, sink)
         }
     }
 }

@@ -8,14 +8,15 @@ use docmill_core::ocr::{RecognisedPage, Recognition, Scan, Try};
 use docmill_core::wire::Found;
 
 use super::picture::Picture;
+use super::ppocr::NAME;
 use super::reading::Reading;
 use super::tesseract::Segmentation;
 use super::{Recogniser, clean};
 use crate::language;
 use crate::sink::Sink;
 
-/// Below this share of confidence a word is rather wrong than right.
-const MORE_WRONG_THAN_RIGHT: f32 = 0.5;
+/// With less confidence than this a word is worth less than none: it is rather wrong than right.
+const MORE_WRONG_THAN_RIGHT: f32 = 0.3;
 
 /// How sure the orientation must be to be followed; the engine itself calls 15 certain and 1 a guess.
 const SURE_OF_ORIENTATION: f32 = 1.0;
@@ -109,10 +110,9 @@ impl<'a> Attempts<'a> {
 
     /// One run of PP-OCR, if its models are there; whether the page is good now.
     fn second_engine(&mut self, picture: &Picture, sink: &mut dyn Sink) -> Result<bool> {
-        let Ok(engine) = &self.recogniser.ppocr else { return Ok(false) };
+        let Some(engine) = self.recogniser.second() else { return Ok(false) };
         let reading = engine.read(&picture.grey)?;
-        let name = engine.name().to_owned();
-        self.consider(name, picture, reading, sink)
+        self.consider(NAME.to_owned(), picture, reading, sink)
     }
 
     fn consider(

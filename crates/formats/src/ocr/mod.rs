@@ -50,8 +50,7 @@ const MAX_MODEL_BYTES: u64 = 256 << 20;
 /// Engines with their models, loaded and warm.
 pub struct Recogniser {
     tesseract: tesseract::Engine,
-    /// Or why there is none.
-    ppocr: Result<ppocr::PpOcr>,
+    second: Second,
     threshold: f32,
 }
 
@@ -61,13 +60,14 @@ impl Recogniser {
     /// Tesseract it must have. If the second engine cannot be loaded, it does without, and says why.
     pub fn load(setup: &Setup, models: Option<Result<Models>>) -> Result<Self> {
         let tesseract = tesseract::Engine::load(&setup.library, &setup.models, &setup.languages)?;
-        let ppocr = match models {
-            Some(models) => models.and_then(ppocr::PpOcr::load),
-            None => {
-                Err(Error::missing_dependency("its models are not there").with_hint("docmill models pull"))
-            }
+        let second = match models {
+            Some(Ok(models)) => Second::Waiting(models),
+            Some(Err(error)) => Second::Off(error),
+            None => Second::Off(
+                Error::missing_dependency("its models are not there").with_hint("docmill models pull"),
+            ),
         };
-        let mut recogniser = Self { tesseract, ppocr, threshold: setup.threshold };
+        let mut recogniser = Self { tesseract, second, threshold: setup.threshold };
         recogniser.warm_up()?;
         Ok(recogniser)
     }
@@ -81,9 +81,12 @@ impl Recogniser {
                           (apt-get install tesseract-ocr-osd)";
             Layer { name: "orientation".into(), active: false, detail: detail.into() }
         };
-        let second = match &self.ppocr {
-            Ok(engine) => Layer { name: "ppocr".into(), active: true, detail: engine.name().to_owned() },
-            Err(error) => {
+        let second = match &self.second {
+            Second::Waiting(_) | Second::Loaded(_) => {
+                let detail = format!("{}, for poor pages", ppocr::NAME);
+                Layer { name: "ppocr".into(), active: true, detail }
+            }
+            Second::Off(error) => {
                 let hint = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
                 let detail = format!("{}; poor pages are read by Tesseract alone{hint}", error.chain());
                 Layer { name: "ppocr".into(), active: false, detail }
@@ -109,10 +112,23 @@ impl Recogniser {
         self.tesseract.read(&page, Some(300), tesseract::Segmentation::Auto)?;
         // Too little to tell; that it could be asked is all that matters.
         self.tesseract.orientation(&page, Some(300));
-        if let Ok(second) = &self.ppocr {
-            second.read(&page)?;
-        }
         Ok(())
+    }
+
+    /// The second engine, loaded when it is first needed: most children never need it, and the threads that it starts
+    /// must be born inside the sandbox.
+    fn second(&mut self) -> Option<&ppocr::PpOcr> {
+        if let Second::Waiting(models) = &mut self.second {
+            let models = std::mem::take(models);
+            self.second = match ppocr::PpOcr::load(models) {
+                Ok(engine) => Second::Loaded(Box::new(engine)),
+                Err(error) => Second::Off(error),
+            };
+        }
+        match &self.second {
+            Second::Loaded(engine) => Some(engine),
+            Second::Waiting(_) | Second::Off(_) => None,
+        }
     }
 
     /// Recognises one page and reports every try, so that whoever waits knows that it gets on.
@@ -122,7 +138,18 @@ impl Recogniser {
     }
 }
 
+/// The second engine.
+enum Second {
+    /// Its models are in memory.
+    Waiting(Models),
+    /// It can be used.
+    Loaded(Box<ppocr::PpOcr>),
+    /// Why it cannot.
+    Off(Error),
+}
+
 /// The bytes of PP-OCR's models.
+#[derive(Default)]
 pub struct Models {
     detector: Vec<u8>,
     recogniser: Vec<u8>,

@@ -13,6 +13,9 @@ use super::Models;
 use super::reading::Reading;
 use crate::shared::grey::Grey;
 
+/// With its version.
+pub(crate) const NAME: &str = "PP-OCRv6 small";
+
 /// The two models.
 pub(crate) struct PpOcr {
     detector: detect::Detector,
@@ -49,11 +52,6 @@ impl PpOcr {
             detector: detect::Detector::load(models.detector)?,
             recogniser: recognise::Recogniser::load(models.recogniser)?,
         })
-    }
-
-    /// With its version.
-    pub(crate) fn name(&self) -> &'static str {
-        "PP-OCRv6 small"
     }
 
     /// Recognises a page whose lines are level.

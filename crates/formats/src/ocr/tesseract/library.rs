@@ -200,7 +200,8 @@ impl Api {
         words
     }
 
-    /// By how many degrees clockwise the page is turned, with how sure that is; `None` if it cannot be told.
+    /// By how many degrees clockwise the page must be turned to stand upright, with how sure that is; `None` if it
+    /// cannot be told.
     pub(crate) fn orientation(&mut self, page: &Grey, dpi: Option<u32>) -> Option<(u32, f32)> {
         self.show(page, dpi);
         let (mut degrees, mut sure, mut script, mut script_sure) = (0, 0.0, ptr::null(), 0.0);
@@ -217,7 +218,8 @@ impl Api {
             )
         };
         self.forget();
-        (told != 0).then(|| (degrees.rem_euclid(360) as u32, sure))
+        // It says how far the page is turned; wanted is the way back.
+        (told != 0).then(|| ((360 - degrees).rem_euclid(360) as u32, sure))
     }
 
     fn show(&mut self, page: &Grey, dpi: Option<u32>) {

@@ -168,8 +168,9 @@ impl<'a> Collector<'a> {
                 None => {}
             }
         }
-        let problem = keep_words(&mut recognised);
-        problem.into_iter().for_each(|problem| self.problem(problem));
+        if let Some(problem) = keep_words(&mut recognised) {
+            self.problem(problem);
+        }
         let own_language = self.metadata.get("language").cloned();
         let seen_language = languages.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(code, _)| code);
         Transcript {
