@@ -53,6 +53,14 @@ need_c_compiler() {
   install_packages gcc libc6-dev || die "no C compiler; install one with: apt-get install gcc libc6-dev"
 }
 
+# What recognises text in pictures. docmill builds and runs without it, so that this never stops anything.
+want_ocr() {
+  local packages=(libtesseract5 tesseract-ocr-eng tesseract-ocr-osd)
+  dpkg -s "${packages[@]}" >/dev/null 2>&1 && return 0
+  install_packages "${packages[@]}" && return 0
+  say "no OCR: pictures and scans are stored without their text until ${packages[*]} are installed"
+}
+
 need_rust() {
   command -v cargo >/dev/null || PATH="${CARGO_HOME:-${HOME:-}/.cargo}/bin:$PATH"
   command -v cargo >/dev/null && return 0

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BlobKey, ContentHash};
+use crate::ocr::RecognisedPage;
 use crate::problem::Problem;
 
 /// Where the text of a page comes from.
@@ -51,6 +52,9 @@ pub struct Transcript {
     pub pages: Vec<Page>,
     /// What could not be read.
     pub problems: Vec<Problem>,
+    /// How pages were recognised whose text comes from pixels, with the place of every word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recognised: Vec<RecognisedPage>,
 }
 
 impl Transcript {

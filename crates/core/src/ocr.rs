@@ -1,6 +1,7 @@
-//! Pages as pixels, on their way to being read: what a reader hands over when a page has no text of its own.
+//! Pages as pixels and what is recognised on them.
 //!
-//! Pixels are 8-bit grey, decoded by a reader: whoever recognises text never sees the file.
+//! A reader hands over a [`Scan`] when a page has no text of its own that can be trusted. Pixels are 8-bit grey,
+//! decoded by that reader: whoever recognises text never sees the file.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,128 @@ impl Scan {
         let by_pixels = (Self::MAX_PIXELS as f64 / (f64::from(width) * f64::from(height)).max(1.0)).sqrt();
         let by_side = f64::from(Self::MAX_SIDE) / f64::from(width.max(height).max(1));
         by_pixels.min(by_side).min(1.0)
+    }
+}
+
+/// What was recognised on a scan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Recognition {
+    /// Lines separated by `\n`, in reading order.
+    pub text: String,
+    /// ISO 639-3 code, where it could be told.
+    pub language: Option<String>,
+    /// Where it stands and how it was found.
+    pub page: RecognisedPage,
+}
+
+/// How the text of a page was recognised; stored with the transcription.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RecognisedPage {
+    /// The page, from 1.
+    pub number: u32,
+    /// Who recognised it, with version and languages.
+    pub engine: String,
+    /// By how many degrees clockwise the scan had to be turned to stand upright.
+    pub turned: u32,
+    /// Size of the scan, which the boxes refer to.
+    pub width: u32,
+    /// Size of the scan, which the boxes refer to.
+    pub height: u32,
+    /// Pixels to the inch, where known.
+    pub dpi: Option<u32>,
+    /// 0 (guesswork) to 1 (certain), from the confidence of each word by its length; null where no word was found.
+    pub quality: Option<f32>,
+    /// In reading order.
+    pub words: Vec<Word>,
+    /// Everything that was tried, in order.
+    pub tries: Vec<Try>,
+}
+
+/// A word, or what stands together without a gap, and its box on the scan as it was given. Written as a list in the
+/// order of the fields: there are many of them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "WordRow", into = "WordRow")]
+pub struct Word {
+    /// As recognised.
+    pub text: String,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// Its line, from 0.
+    pub line: u32,
+    /// Left edge in pixels.
+    pub x: u32,
+    /// Upper edge in pixels.
+    pub y: u32,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+}
+
+type WordRow = (String, f32, u32, u32, u32, u32, u32);
+
+impl From<Word> for WordRow {
+    fn from(word: Word) -> Self {
+        (word.text, word.confidence, word.line, word.x, word.y, word.width, word.height)
+    }
+}
+
+impl From<WordRow> for Word {
+    fn from((text, confidence, line, x, y, width, height): WordRow) -> Self {
+        Self { text, confidence, line, x, y, width, height }
+    }
+}
+
+/// One try at a page.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Try {
+    /// Who.
+    pub engine: String,
+    /// What was done to the pixels before, in order.
+    pub steps: Vec<String>,
+    /// What came of it; null where no word was found.
+    pub quality: Option<f32>,
+    /// How much was found.
+    pub characters: u32,
+    /// Its result was taken.
+    pub chosen: bool,
+}
+
+impl Recognition {
+    /// More words on one page are not believed.
+    pub const MAX_WORDS: usize = 50_000;
+
+    /// Longer text of one page is not believed.
+    pub const MAX_TEXT_BYTES: usize = 4 << 20;
+
+    /// Tries at one page.
+    pub const MAX_TRIES: usize = 64;
+
+    /// Whether it keeps within what a page can hold; whoever takes one from a child asks.
+    pub fn check(&self) -> Result<()> {
+        let words: usize = self.page.words.iter().map(|word| word.text.len()).sum();
+        let too_much = self.page.words.len() > Self::MAX_WORDS
+            || words.max(self.text.len()) > Self::MAX_TEXT_BYTES
+            || self.page.tries.len() > Self::MAX_TRIES;
+        if too_much {
+            return Err(Error::limit_exceeded(format!(
+                "more text was recognised than a page can hold: {} words, {} bytes",
+                self.page.words.len(),
+                self.text.len()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The text without what a database cannot store.
+    pub(crate) fn clean(&mut self, strip: fn(&mut String)) {
+        strip(&mut self.text);
+        strip(&mut self.page.engine);
+        self.page.words.iter_mut().for_each(|word| strip(&mut word.text));
+        for tried in &mut self.page.tries {
+            strip(&mut tried.engine);
+            tried.steps.iter_mut().for_each(strip);
+        }
     }
 }
 

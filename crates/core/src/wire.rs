@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::Page;
 use crate::error::{Error, ErrorNote, Result};
-use crate::ocr::{OcrMode, Scan};
+use crate::ocr::{OcrMode, Recognition, Scan};
 use crate::picture::{Picture, PictureSize};
 use crate::problem::Problem;
 
@@ -77,27 +77,39 @@ pub struct ReadLimits {
     pub max_image_pixels: u64,
 }
 
-/// One document to read.
+/// One document or page to work on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
-    /// Names the document in answers; unique on this socket.
+    /// Names it in answers; unique on this socket.
     pub index: u64,
     /// The file name as a hint; content decides.
     pub name: String,
-    /// The bytes, or `None`: then a read-only descriptor comes with this frame (SCM_RIGHTS).
-    pub inline: Option<Vec<u8>>,
-    /// What to find out.
-    pub want: Want,
-    /// How far to go.
-    pub limits: ReadLimits,
+    /// What to do with it.
+    pub work: Work,
+}
+
+/// What a child can be asked to do. A child of one role refuses the work of another.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Work {
+    /// Role `parse`: read a document.
+    Read {
+        /// The bytes, or `None`: then a read-only descriptor comes with this frame (SCM_RIGHTS).
+        inline: Option<Vec<u8>>,
+        /// What to find out.
+        want: Want,
+        /// How far to go.
+        limits: ReadLimits,
+        /// Tried if it is encrypted.
+        passwords: Vec<String>,
+    },
+    /// Role `ocr`: recognise the text of a page.
+    Recognise(Scan),
 }
 
 /// Parent to child. One frame holds one descriptor order or up to 32 inline ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ToChild {
-    /// Tried on documents that are encrypted.
-    pub passwords: Vec<String>,
-    /// Read one after the other, in this order.
+    /// Done one after the other, in this order.
     pub orders: Vec<Order>,
 }
 
@@ -139,6 +151,10 @@ pub enum Found {
     ChildFailed { position: u64, path: String, error: ErrorNote },
     /// A listing entry (`Want::listing`).
     ChildListed { position: u64, path: String, media_type: String, bytes: u64 },
+    /// One more try at a scan is over: the work gets on.
+    Tried,
+    /// What a scan says.
+    Recognised(Recognition),
     /// Something went wrong that does not stop the reading.
     Warn(Problem),
 }
@@ -181,10 +197,12 @@ impl FromChild {
                     strip_nul(media_type);
                 }
                 Found::Warn(problem) => strip_nul(&mut problem.message),
+                Found::Recognised(recognition) => recognition.clean(strip_nul),
                 Found::PageCount(_)
                 | Found::Declared(_)
                 | Found::ChildChunk(_)
                 | Found::ChildEnd
+                | Found::Tried
                 | Found::Picture(_) => {}
             },
             Self::End { result: Err(note), .. } => strip_nul(&mut note.message),

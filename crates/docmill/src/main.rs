@@ -6,7 +6,7 @@
 //! open a file.
 //!
 //! Where to go next: `cli` (a file a command), `session` (how a command reaches the store), `wire` (which back
-//! ends there are), `installation` (both sides of a move), `config` (files, environment and flags), `child` (the
+//! ends there are), `ocr` (what there is to recognise text with), `installation` (both sides of a move), `config` (files, environment and flags), `child` (the
 //! inside of the sandbox).
 
 mod child;
@@ -19,6 +19,8 @@ mod ingest;
 mod installation;
 mod log;
 mod memory;
+mod models;
+mod ocr;
 mod scraped;
 mod session;
 mod signals;

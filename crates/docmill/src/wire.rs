@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docmill_backends::blobs::{self, Metered};
-use docmill_backends::child::{ChildPool, PoolSettings, Sandbox};
+use docmill_backends::child::{NoOcr, OcrPool, PoolSettings, ReaderPool, Sandbox};
 use docmill_backends::{search, store};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
 use docmill_core::metrics::{ChildMeter, Metrics};
-use docmill_core::ports::{Blobs, Reader, TextIndex};
-use docmill_core::{Error, Result};
+use docmill_core::ports::{Blobs, Ocr, Reader, TextIndex};
+use docmill_core::{Error, ErrorKind, Result};
 use docmill_pipeline::{Deps, stages};
 
-use crate::spans;
+use crate::{ocr, spans};
 
 /// The blobs of an embedded data directory.
 pub(crate) const BLOBS: &str = "blobs";
@@ -62,6 +62,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         store,
         blobs: Arc::new(Metered::new(blobs, metrics.blobs.clone(), Arc::clone(clock))),
         reader: metered_reader(settings, clock, metrics.children.clone()).await?,
+        ocr: metered_ocr(settings, clock, metrics.children.clone())?,
         index,
         clock: Arc::clone(clock),
         ids,
@@ -96,6 +97,29 @@ async fn metered_reader(
     clock: &Arc<dyn Clock>,
     meter: ChildMeter,
 ) -> Result<Arc<dyn Reader>> {
+    ReaderPool::start(pool_settings(settings, meter), Arc::clone(clock)).await
+}
+
+/// The sandboxed recognisers, or what says why there are none.
+pub(crate) fn ocr(settings: &Settings, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Ocr>> {
+    metered_ocr(settings, clock, ChildMeter::default())
+}
+
+fn metered_ocr(settings: &Settings, clock: &Arc<dyn Clock>, meter: ChildMeter) -> Result<Arc<dyn Ocr>> {
+    let found = match ocr::find(&settings.ocr, &settings.data) {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::MissingDependency => {
+            return Ok(NoOcr::new(error.message(), error.hint().unwrap_or_default()));
+        }
+        Err(error) => return Err(error),
+    };
+    let mut pool = pool_settings(settings, meter);
+    pool.args = ["__child", "--role", "ocr"].map(Into::into).to_vec();
+    pool.args.extend(found.arguments(settings.ocr.threshold));
+    OcrPool::start(pool, Arc::clone(clock), found.identity, found.missing)
+}
+
+fn pool_settings(settings: &Settings, meter: ChildMeter) -> PoolSettings {
     let sandbox = &settings.sandbox;
     let mut pool = PoolSettings::new("/proc/self/exe");
     if sandbox.children > 0 {
@@ -111,5 +135,5 @@ async fn metered_reader(
     };
     // An ingest of many small files pauses between chunks; a child should live through that.
     pool.idle_after = Duration::from_secs(30);
-    ChildPool::start(pool, Arc::clone(clock)).await
+    pool
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use docmill_backends::child::{ChildPool, PoolSettings};
+use docmill_backends::child::{PoolSettings, ReaderPool};
 use docmill_core::clock::SystemClock;
 use docmill_testkit::conformance::{self, Backend, reader};
 
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
             max_children: reader::CHILDREN,
             ..PoolSettings::new(env!("CARGO_BIN_EXE_docmill"))
         };
-        ChildPool::start(settings, Arc::new(SystemClock::new()))
+        ReaderPool::start(settings, Arc::new(SystemClock::new()))
     });
     conformance::run(reader::suite().against([child]))
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docmill_backends::child::{ChildPool, PoolSettings, Sandbox};
+use docmill_backends::child::{PoolSettings, ReaderPool, Sandbox};
 use docmill_core::clock::SystemClock;
 use docmill_core::id::TenantId;
 use docmill_core::limits::{Limits, MIB};
@@ -34,7 +34,7 @@ fn settings() -> PoolSettings {
 }
 
 async fn pool_with(settings: PoolSettings) -> Arc<dyn Reader> {
-    ChildPool::start(settings, Arc::new(SystemClock::new())).await.unwrap()
+    ReaderPool::start(settings, Arc::new(SystemClock::new())).await.unwrap()
 }
 
 async fn pool() -> Arc<dyn Reader> {
@@ -351,7 +351,7 @@ async fn program_that_is_no_child_is_an_error_and_not_an_endless_start() {
     let pool = pool_with(settings).await;
     let (_, end) = read(&pool, text_job("x")).await;
     assert_eq!(end.unwrap_err().kind(), ErrorKind::Unavailable);
-    let required = ChildPool::start(PoolSettings::new("/bin/true"), Arc::new(SystemClock::new())).await;
+    let required = ReaderPool::start(PoolSettings::new("/bin/true"), Arc::new(SystemClock::new())).await;
     assert!(required.is_err());
     pool.shutdown().await;
 }

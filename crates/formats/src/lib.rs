@@ -5,11 +5,12 @@
 //! (`backends::child`) turns that into an error of one document.
 //!
 //! Where to go next: `format` (what a reader is), `kinds` (one file per reader), `sniff` (which reader takes a
-//! file), `sink` (where findings go, and the limits), `serve` (the child's loop).
+//! file), `sink` (where findings go, and the limits), `ocr` (pixels to text), `serve` (the child's loop).
 
 pub mod format;
 pub mod input;
 pub mod kinds;
+pub mod ocr;
 pub mod read;
 pub mod serve;
 pub mod sink;
@@ -21,4 +22,4 @@ mod shared;
 mod tests_support;
 
 pub use read::read;
-pub use serve::{Orders, serve, warm_up};
+pub use serve::{Orders, Parser, Role, serve, warm_up};

@@ -1,7 +1,7 @@
-//! The child's loop: orders in, findings out, one document after the other.
+//! The child's loop, whatever its role: orders in, findings out, one document or page after the other.
 //!
 //! Knows frames and nothing of sockets, descriptors or sandboxes: the process entry brings those along as an
-//! [`Orders`] and a writer. A panic inside a reader becomes an error of kind `bug` of that document; anything
+//! [`Orders`] and a writer. A panic inside becomes an error of kind `bug` of that order alone; anything
 //! worse ends the process, which is what the process is for.
 
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use docmill_core::error::ErrorNote;
-use docmill_core::wire::{self, Found, FromChild, Order, ToChild};
+use docmill_core::wire::{self, Found, FromChild, Order, ToChild, Work};
 use docmill_core::{Error, Result};
 
 use crate::input::Input;
@@ -28,14 +28,39 @@ pub trait Orders {
     fn next(&mut self) -> io::Result<Option<(ToChild, Vec<File>)>>;
 }
 
+/// What a child does with an order.
+pub trait Role {
+    /// Does it. The file is that of an order whose bytes do not come with it.
+    fn work(&mut self, name: &str, work: Work, file: Option<File>, sink: &mut dyn Sink) -> Result<()>;
+}
+
+/// The role of a child that reads documents.
+#[derive(Clone, Copy, Debug)]
+pub struct Parser;
+
+impl Role for Parser {
+    fn work(&mut self, name: &str, work: Work, file: Option<File>, sink: &mut dyn Sink) -> Result<()> {
+        let Work::Read { inline, want, limits, passwords } = work else {
+            return Err(Error::bug("a child that reads was asked to recognise"));
+        };
+        let mut input = match (inline, file) {
+            (Some(bytes), _) => Input::from_bytes(bytes),
+            (None, Some(file)) => Input::from_file(file)?,
+            (None, None) => return Err(Error::bug(format!("`{name}` has neither bytes nor a file"))),
+        };
+        input.set_passwords(&passwords);
+        read(&mut input, name, want, &limits, sink)
+    }
+}
+
 /// Serves orders until there are no more. An error means that the parent cannot be reached.
-pub fn serve(mut orders: impl Orders, out: impl Write) -> Result<()> {
+pub fn serve(mut orders: impl Orders, out: impl Write, role: &mut dyn Role) -> Result<()> {
     let mut out = Frames { out, buffer: Vec::with_capacity(2 * BUFFER_BYTES) };
     let lost = |e| Error::unavailable("cannot receive orders").with_source(e);
     while let Some((frame, files)) = orders.next().map_err(lost)? {
         let mut files = VecDeque::from(files);
         for order in frame.orders {
-            serve_one(order, &frame.passwords, &mut files, &mut out)?;
+            serve_one(order, &mut files, &mut out, role)?;
         }
         out.flush()?;
     }
@@ -48,38 +73,33 @@ pub fn warm_up() -> Result<()> {
 }
 
 fn serve_one(
-    mut order: Order,
-    passwords: &[String],
+    order: Order,
     files: &mut VecDeque<File>,
     out: &mut Frames<impl Write>,
+    role: &mut dyn Role,
 ) -> Result<()> {
     let index = order.index;
     out.put(&FromChild::Begin { index })?;
     // The parent meters from here: it must learn of it before the work, not after it. The end of the document
     // before goes with it.
     out.flush()?;
-    let input = match order.inline.take() {
-        Some(bytes) => Ok(Input::from_bytes(bytes)),
-        None => files
-            .pop_front()
-            .ok_or_else(|| Error::bug(format!("order {index} has neither bytes nor a file")))
-            .and_then(Input::from_file),
+    let file = match &order.work {
+        Work::Read { inline: None, .. } => files.pop_front(),
+        Work::Read { .. } | Work::Recognise(_) => None,
     };
     let mut sink = Framed { index, out, pages: 0, failed: None };
-    let result = input.and_then(|mut input| {
-        input.set_passwords(passwords);
-        contained(&mut input, &order, &mut sink)
-    });
+    let result = contained(role, order, file, &mut sink);
     if let Some(error) = sink.failed {
         return Err(error);
     }
     out.put(&FromChild::End { index, result: result.as_ref().map_err(ErrorNote::from).copied() })
 }
 
-/// Reads, and turns a panic into an error.
-fn contained(input: &mut Input, order: &Order, sink: &mut dyn Sink) -> Result<()> {
-    let reading = AssertUnwindSafe(|| read(input, &order.name, order.want, &order.limits, sink));
-    catch_unwind(reading).unwrap_or_else(|panic| {
+/// Works, and turns a panic into an error.
+fn contained(role: &mut dyn Role, order: Order, file: Option<File>, sink: &mut dyn Sink) -> Result<()> {
+    let Order { name, work, .. } = order;
+    let working = AssertUnwindSafe(|| role.work(&name, work, file, sink));
+    catch_unwind(working).unwrap_or_else(|panic| {
         let said = panic
             .downcast_ref::<&str>()
             .copied()
@@ -101,10 +121,11 @@ struct Framed<'a, W: Write> {
 impl<W: Write> Framed<'_, W> {
     fn send(&mut self, found: Found) -> Result<()> {
         self.pages += u32::from(matches!(found, Found::Page(_)));
-        let page_of_several = self.pages > 1 && matches!(found, Found::Page(_));
+        let progress = (self.pages > 1 && matches!(found, Found::Page(_)))
+            || matches!(found, Found::Scan(_) | Found::Picture(_) | Found::Tried);
         self.out.put(&FromChild::Found { index: self.index, found })?;
-        // Pages are what the parent counts as progress; a single one goes out with the end of the document.
-        if page_of_several { self.out.flush() } else { Ok(()) }
+        // These are what the parent counts as progress; a single page goes out with the end of the document.
+        if progress { self.out.flush() } else { Ok(()) }
     }
 }
 
@@ -159,12 +180,14 @@ mod tests {
 
     fn order(index: u64, name: &str, inline: Option<&[u8]>) -> Order {
         let limits = Limits::default().for_reader();
-        Order { index, name: name.into(), inline: inline.map(<[u8]>::to_vec), want: Want::TEXT, limits }
+        let inline = inline.map(<[u8]>::to_vec);
+        let work = Work::Read { inline, want: Want::TEXT, limits, passwords: Vec::new() };
+        Order { index, name: name.into(), work }
     }
 
     fn served(frames: Vec<(ToChild, Vec<File>)>) -> Vec<FromChild> {
         let mut out = Vec::new();
-        serve(Listed(frames.into()), &mut out).unwrap();
+        serve(Listed(frames.into()), &mut out, &mut Parser).unwrap();
         let (mut from, mut body, mut answers) = (out.as_slice(), Vec::new(), Vec::new());
         while wire::read_frame(&mut from, &mut body).unwrap() {
             answers.push(wire::decode(&body).unwrap());
@@ -178,18 +201,11 @@ mod tests {
         file.write_all(b"from a file\n").unwrap();
         file.rewind().unwrap();
         let frames = vec![
+            (ToChild { orders: vec![order(3, "a.txt", Some(b"one")), order(4, "b.txt", Some(b""))] }, vec![]),
+            (ToChild { orders: vec![order(5, "c.txt", None)] }, vec![file]),
             (
                 ToChild {
-                    passwords: Vec::new(),
-                    orders: vec![order(3, "a.txt", Some(b"one")), order(4, "b.txt", Some(b""))],
-                },
-                vec![],
-            ),
-            (ToChild { passwords: Vec::new(), orders: vec![order(5, "c.txt", None)] }, vec![file]),
-            (
-                ToChild {
-                    passwords: Vec::new(),
-                    orders: vec![order(6, "d.bin", Some(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"))],
+                    orders: vec![order(6, "d.bin", Some(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0"))],
                 },
                 vec![],
             ),
@@ -224,13 +240,8 @@ mod tests {
 
     #[test]
     fn order_without_bytes_or_file_is_a_bug_of_that_order_alone() {
-        let frames = vec![(
-            ToChild {
-                passwords: Vec::new(),
-                orders: vec![order(1, "a", None), order(2, "b.txt", Some(b"x"))],
-            },
-            vec![],
-        )];
+        let frames =
+            vec![(ToChild { orders: vec![order(1, "a", None), order(2, "b.txt", Some(b"x"))] }, vec![])];
         let ends: Vec<_> = served(frames)
             .into_iter()
             .filter_map(|a| if let FromChild::End { result, .. } = a { Some(result) } else { None })
@@ -250,11 +261,8 @@ mod tests {
                 Ok(())
             }
         }
-        let frames = VecDeque::from([(
-            ToChild { passwords: Vec::new(), orders: vec![order(1, "a.txt", Some(b"x"))] },
-            vec![],
-        )]);
-        assert_eq!(serve(Listed(frames), Closed).unwrap_err().kind(), ErrorKind::Unavailable);
+        let frames = VecDeque::from([(ToChild { orders: vec![order(1, "a.txt", Some(b"x"))] }, vec![])]);
+        assert_eq!(serve(Listed(frames), Closed, &mut Parser).unwrap_err().kind(), ErrorKind::Unavailable);
     }
 
     #[test]

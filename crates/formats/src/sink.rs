@@ -277,9 +277,13 @@ impl Sink for Counted<'_> {
                 self.count_unpacked(bytes.len() as u64)?;
                 self.inner.put(Found::ChildChunk(bytes))
             }
-            Found::Kind(_) | Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Warn(_) => {
-                self.inner.put(found)
-            }
+            Found::Kind(_)
+            | Found::PageCount(_)
+            | Found::Declared(_)
+            | Found::ChildEnd
+            | Found::Tried
+            | Found::Recognised(_)
+            | Found::Warn(_) => self.inner.put(found),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use docmill_core::Result;
 use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
+use docmill_core::ocr::Scan;
 use docmill_core::wire::{Found, ReadLimits, Want};
 
 use crate::input::Input;
@@ -38,6 +39,11 @@ pub(crate) fn fixture(path: &str) -> Vec<u8> {
 /// Reads a file under `fixtures/`; errors are test failures.
 pub(crate) fn read_fixture(path: &str) -> Collected {
     read_bytes(path, &fixture(path))
+}
+
+/// The pages that came as pixels.
+pub(crate) fn scans(found: &Collected) -> Vec<&Scan> {
+    found.0.iter().filter_map(|f| if let Found::Scan(scan) = f { Some(scan) } else { None }).collect()
 }
 
 /// The members in their order, each with its bytes or why there are none.

@@ -4,13 +4,14 @@
 use std::path::Path;
 
 use docmill_core::limits::Limits;
+use docmill_core::ocr::OcrMode;
 use docmill_core::wire::Want;
 use docmill_formats::input::Input;
 use docmill_formats::kinds;
 use docmill_formats::sink::Collected;
 use proptest::prelude::*;
 
-const EVERYTHING: Want = Want { children: true, ..Want::TEXT };
+const EVERYTHING: Want = Want { children: true, ocr: OcrMode::Auto, ..Want::TEXT };
 
 /// Every fixture but those of the probe, which misbehaves on purpose.
 fn fixtures() -> Vec<Vec<u8>> {

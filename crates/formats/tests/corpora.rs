@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use docmill_core::Result;
 use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
+use docmill_core::ocr::OcrMode;
 use docmill_core::wire::{Found, Want};
 use docmill_formats::input::Input;
 use docmill_formats::sink::Sink;
@@ -43,6 +44,8 @@ impl Sink for Tally {
             | Found::Page(_)
             | Found::Scan(_)
             | Found::Picture(_)
+            | Found::Tried
+            | Found::Recognised(_)
             | Found::ChildChunk(_)
             | Found::ChildListed { .. }
             | Found::Warn(_) => {}
@@ -63,7 +66,7 @@ fn shared(folder: &str) -> Option<PathBuf> {
 /// Reads every file below `folder` and returns what is wrong with any.
 fn faults_in(folder: &str) -> Vec<String> {
     let Some(root) = shared(folder) else { return Vec::new() };
-    let want = Want { children: true, ..Want::TEXT };
+    let want = Want { children: true, ocr: OcrMode::Auto, ..Want::TEXT };
     let limits = Limits::default().for_reader();
     let (mut faults, mut outcomes) = (Vec::new(), BTreeMap::<&str, u32>::new());
     for entry in walkdir::WalkDir::new(&root).sort_by_file_name() {

@@ -3,6 +3,7 @@
 
 mod fakes;
 mod followers;
+mod recognition;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docmill_core::metrics::ChildEnd;
-use docmill_core::ports::blobs::Content;
 use docmill_core::ports::reader::Finding;
 use docmill_core::wire::{Found, FromChild, Layer};
 use docmill_core::{Error, ErrorKind, Result};
@@ -16,11 +15,11 @@ use tokio::time::{Interval, MissedTickBehavior};
 
 use super::fault::Fault;
 use super::frame::{Frame, Settled, Step};
-use super::frame_io::{FrameSocket, descriptor};
+use super::frame_io::FrameSocket;
 use super::meter::{Meter, Verdict};
 use super::pool::Shared;
 use super::proc;
-use super::queue::{Batch, Ticket, is_inline};
+use super::queue::{Batch, Ticket};
 use super::settings::Sandbox;
 use super::spawn::Process;
 use super::turn::{Alive, Turn, Work};
@@ -190,18 +189,14 @@ impl Driver {
     /// Sends the orders. A document that cannot be opened ends here, and no child is harmed.
     async fn send(&mut self, frame: &mut Frame) -> Result<(), Fault> {
         let settings = &self.shared.settings;
-        let large = frame.first().filter(|ticket| !is_inline(&ticket.job.content, settings));
-        let file = match large.map(|ticket| descriptor(&ticket.job.content)).transpose() {
-            Ok(file) => file,
+        let file = match frame.first().map(|ticket| ticket.job.file(settings)).transpose() {
+            Ok(file) => file.flatten(),
             Err(error) => {
                 frame.refuse_first(error);
                 return Ok(());
             }
         };
-        let orders = frame.orders(&settings.passwords, |ticket| match &ticket.job.content {
-            Content::Inline(bytes) if file.is_none() => Some(bytes.to_vec()),
-            _ => None,
-        });
+        let orders = frame.orders(|ticket| ticket.job.work(settings));
         let sending = self.socket.send(&orders, file.as_ref());
         match tokio::time::timeout(settings.ready_within, sending).await {
             Ok(Ok(())) => Ok(()),
@@ -255,17 +250,21 @@ impl Driver {
     /// the document, and while it lasts others may have this child's place at work.
     async fn forward(&mut self, found: Found, frame: &Frame, turn: &mut Turn) -> Result<(), Fault> {
         let Some(sink) = frame.sink() else { return Err(Fault::Cancelled) };
-        let finding = match sink.try_send(Finding::Found(found)) {
-            Ok(()) => return Ok(()),
-            Err(mpsc::error::TrySendError::Closed(_)) => return Err(Fault::Cancelled),
-            Err(mpsc::error::TrySendError::Full(finding)) => finding,
-        };
+        // Of scans one waits and no more: a page of pixels is large, and recognising it takes long.
+        let places = if matches!(found, Found::Scan(_)) { sink.max_capacity() } else { 1 };
+        if sink.capacity() >= places {
+            return match sink.try_send(Finding::Found(found)) {
+                Ok(()) => Ok(()),
+                Err(mpsc::error::TrySendError::Closed(_)) => Err(Fault::Cancelled),
+                Err(mpsc::error::TrySendError::Full(_)) => Err(Fault::breach("findings came from elsewhere")),
+            };
+        }
         let since = self.shared.clock.monotonic();
-        let sending = sink.send(finding);
-        tokio::pin!(sending);
-        let sent = loop {
+        let room = sink.reserve_many(places);
+        tokio::pin!(room);
+        let room = loop {
             tokio::select! {
-                sent = &mut sending => break sent,
+                room = &mut room => break room,
                 _ = self.stop.wait_for(|stopped| *stopped) => return Err(Fault::Stopped),
                 _ = self.tick.tick() => {
                     let waited = self.shared.clock.monotonic().saturating_sub(since);
@@ -276,7 +275,11 @@ impl Driver {
             }
         };
         self.meter.progress();
-        sent.map_err(|_closed| Fault::Cancelled)
+        match room.map(|mut places| places.next()) {
+            Ok(Some(place)) => place.send(Finding::Found(found)),
+            Ok(None) | Err(_) => return Err(Fault::Cancelled),
+        }
+        Ok(())
     }
 
     /// The regular look at a child at work: does anyone still wait, does it get on, does it hold up others?

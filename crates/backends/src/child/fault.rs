@@ -5,8 +5,8 @@ use std::process::ExitStatus;
 
 use docmill_core::Error;
 use docmill_core::metrics::ChildEnd;
-use docmill_core::ports::reader::ReadJob;
 
+use super::job::Job;
 use super::meter::too_much_memory;
 
 /// Rust's allocator says this on stderr before it aborts.
@@ -71,12 +71,12 @@ impl Fault {
 
     /// The error of the document that is charged. It names the file, and the last words of a child may quote what it
     /// read, so a log gets other words.
-    pub(super) fn error(&self, job: &ReadJob) -> Error {
-        let name = &job.name;
+    pub(super) fn error(&self, job: &Job) -> Error {
+        let (name, doing) = (&job.name, job.doing());
         match self {
             Self::Stopped | Self::Cancelled => {
-                Error::shutting_down(format!("reading `{name}` was stopped: docmill is shutting down"))
-                    .logged_as("reading was stopped: docmill is shutting down")
+                Error::shutting_down(format!("{doing} `{name}` was stopped: docmill is shutting down"))
+                    .logged_as(format!("{doing} was stopped: docmill is shutting down"))
             }
             Self::TooMuchToHold => Error::bug(format!("`{name}` was held back although it was alone")),
             Self::OwnTime(error) | Self::OwnLimit(error) => {
@@ -88,16 +88,16 @@ impl Fault {
             }
             Self::Memory => too_much_memory(name, &job.allowance),
             Self::Breach(what) => {
-                Error::child_crashed(format!("child broke the protocol while reading `{name}`: {what}"))
+                Error::child_crashed(format!("child broke the protocol while {doing} `{name}`: {what}"))
                     .logged_as("child broke the protocol")
             }
             Self::Died(None) => {
-                Error::child_crashed(format!("child ended while reading `{name}`")).logged_as("child ended")
+                Error::child_crashed(format!("child ended while {doing} `{name}`")).logged_as("child ended")
             }
             Self::Died(Some(death)) if death.ran_out_of_memory() => too_much_memory(name, &job.allowance),
             Self::Died(Some(death)) => {
                 let how = death.how();
-                let error = Error::child_crashed(format!("child {how} while reading `{name}`"))
+                let error = Error::child_crashed(format!("child {how} while {doing} `{name}`"))
                     .logged_as(format!("child {how}"));
                 match death.last_line() {
                     Some(line) => error.with_source(line),

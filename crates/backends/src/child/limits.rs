@@ -3,6 +3,7 @@
 //! The readers inside stop at the same limits by themselves and say so politely; this is the wall behind
 //! them. It therefore stands a little further out: a partial result with its reason beats a killed child.
 
+use docmill_core::ocr::Word;
 use docmill_core::wire::{Found, ReadLimits};
 use docmill_core::{Error, Result};
 
@@ -68,7 +69,13 @@ impl OutputCount {
             Found::Meta { key, value } => self.remark_bytes += (key.len() + value.len()) as u64,
             Found::Warn(problem) => self.remark_bytes += problem.message.len() as u64,
             Found::Kind(kind) => self.remark_bytes += kind.media_type.len() as u64,
-            Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd => self.remark_bytes += 1,
+            Found::Recognised(recognition) => {
+                recognition.check()?;
+                self.pages += 1;
+            }
+            Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Tried => {
+                self.remark_bytes += 1
+            }
         }
         self.check()
     }
@@ -122,7 +129,10 @@ pub(super) fn weight(found: &Found) -> u64 {
         Found::ChildFailed { path, error, .. } => path.len() + error.message.len(),
         Found::Meta { key, value } => key.len() + value.len(),
         Found::Warn(problem) => problem.message.len(),
-        Found::Kind(_) | Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd => 0,
+        Found::Recognised(recognition) => {
+            recognition.text.len() + recognition.page.words.len() * 2 * size_of::<Word>()
+        }
+        Found::Kind(_) | Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Tried => 0,
     };
     (held + size_of::<Found>()) as u64
 }

@@ -101,6 +101,8 @@ pub(super) fn is_progress(found: &Found) -> bool {
         Found::Page(_)
         | Found::Scan(_)
         | Found::Picture(_)
+        | Found::Tried
+        | Found::Recognised(_)
         | Found::ChildBegin { .. }
         | Found::ChildChunk(_)
         | Found::ChildEnd

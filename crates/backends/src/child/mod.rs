@@ -1,7 +1,7 @@
-//! The parent side of the sandboxed children: one pool that implements `Reader`.
+//! The parent side of the sandboxed children: pools of one role each, behind `Reader` and `Ocr`.
 //!
 //! ```text
-//! read() → queue (per tenant) → turn → driver (one task per child) → findings of each document
+//! submit() → queue (per tenant) → turn → driver (one task per child) → findings of each document
 //!                                        └ spawn: one permanent thread starts children, another reaps them
 //! ```
 //!
@@ -9,21 +9,25 @@
 //! output is counted, and CPU and memory are measured from outside. A child serves one tenant for its whole
 //! life. The death of a child costs only the document that caused it; who that is, `frame` decides.
 //!
-//! Where to go next: `pool` (who gets a child), `driver` (a child's life), `frame` (one frame of documents and
+//! Where to go next: `reader` and `ocr` (the roles), `pool` (who gets a child), `driver` (a child's life), `frame` (one frame of documents and
 //! the blame for its end), `meter` (limits on lack of progress), `docmill::child` (the inside).
 
 mod driver;
 mod fault;
 mod frame;
 mod frame_io;
+mod job;
 mod limits;
 mod meter;
+mod ocr;
 mod pool;
 mod proc;
 mod queue;
+mod reader;
 mod settings;
 mod spawn;
 mod turn;
 
-pub use pool::ChildPool;
+pub use ocr::{NoOcr, OcrPool};
+pub use reader::ReaderPool;
 pub use settings::{PoolSettings, Sandbox};

@@ -1,4 +1,4 @@
-//! Who gets a child: the pool behind `Reader`.
+//! Who gets a child: the pool behind every role.
 //!
 //! There is no scheduler task. Whoever changes what waits or who is free calls [`Shared::dispatch`], which
 //! matches documents with children under one short lock and then, outside it, wakes idle children or starts
@@ -7,36 +7,34 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_trait::async_trait;
 use docmill_core::Result;
 use docmill_core::clock::Clock;
 use docmill_core::id::TenantId;
 use docmill_core::metrics::ChildEnd;
-use docmill_core::ports::Reader;
-use docmill_core::ports::reader::{Findings, ReadJob};
+use docmill_core::ports::reader::Findings;
 use docmill_core::wire::Layer;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::driver::{Driver, drive, shutting_down};
+use super::job::Job;
 use super::queue::{Batch, Queue, Ticket};
-use super::settings::{PoolSettings, Sandbox};
+use super::settings::PoolSettings;
 use super::spawn::Spawner;
 use super::turn::{Alive, Turn, Work};
 
 /// Findings of one document that may wait for its receiver.
 const FINDINGS_WAITING: usize = 16;
 
-/// Sandboxed children that read documents.
+/// Sandboxed children of one role.
 #[derive(Debug)]
-pub struct ChildPool {
+pub(super) struct ChildPool {
     shared: Arc<Shared>,
 }
 
 impl ChildPool {
-    /// Starts a pool on the current tokio runtime. Children start when they are needed; only
-    /// [`Sandbox::Required`] starts one at once, and fails if its sandbox does not hold.
-    pub async fn start(settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Reader>> {
+    /// Starts a pool on the current tokio runtime. Children start when they are needed.
+    pub(super) fn start(settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Self> {
         let spawner = Spawner::start(settings.program.clone(), settings.args.clone())?;
         let shared = Arc::new(Shared {
             settings,
@@ -47,34 +45,23 @@ impl ChildPool {
             stop: watch::Sender::new(false),
             alive: watch::Sender::new(0),
         });
-        let pool = Self { shared };
-        if pool.shared.settings.sandbox == Sandbox::Required {
-            pool.inspect().await?;
-        }
-        Ok(Arc::new(pool))
+        Ok(Self { shared })
+    }
+
+    pub(super) fn settings(&self) -> &PoolSettings {
+        &self.shared.settings
     }
 
     /// The layers of a fresh child.
-    async fn inspect(&self) -> Result<Vec<Layer>> {
+    pub(super) async fn inspect(&self) -> Result<Vec<Layer>> {
         let _alive = Alive::new(&self.shared);
         let (driver, layers) = Driver::start(&self.shared, self.shared.settings.memory_bytes).await?;
         driver.end(ChildEnd::Recycled).await;
         Ok(layers)
     }
 
-    fn stop(&self) {
-        let mut state = self.shared.state();
-        state.stopped = true;
-        state.turn_away();
-        state.idle.clear();
-        drop(state);
-        self.shared.stop.send_replace(true);
-    }
-}
-
-#[async_trait]
-impl Reader for ChildPool {
-    async fn read(&self, job: ReadJob) -> Result<Findings> {
+    /// Lets a child do it as soon as one is free.
+    pub(super) fn submit(&self, job: Job) -> Result<Findings> {
         let (sink, findings) = mpsc::channel(FINDINGS_WAITING);
         let alone = job.alone;
         let mut state = self.shared.state();
@@ -87,33 +74,27 @@ impl Reader for ChildPool {
         Ok(findings)
     }
 
-    async fn layers(&self) -> Result<Vec<Layer>> {
-        let mut layers = self.inspect().await?;
-        let settings = &self.shared.settings;
-        let layer = |name: &str, detail: String| Layer { name: name.to_owned(), active: true, detail };
-        layers.push(layer(
-            "memory",
-            "no cgroup: data limit of each child, and its own memory watched by the parent".to_owned(),
-        ));
-        layers.push(layer("meter", "CPU and wall time without progress, per document".to_owned()));
-        layers.push(layer("output", "frames, pages, members and bytes are counted by the parent".to_owned()));
-        layers.push(layer(
-            "tenant",
-            format!("a child serves one tenant and at most {} documents", settings.recycle_after),
-        ));
-        Ok(layers)
-    }
-
-    async fn drain(&self) {
+    /// Takes no more, and turns away what waits.
+    pub(super) fn drain(&self) {
         self.shared.state().turn_away();
     }
 
-    async fn shutdown(&self) {
+    /// Ends everything and waits until no child is left.
+    pub(super) async fn shutdown(&self) {
         self.stop();
         let mut alive = self.shared.alive.subscribe();
         if alive.wait_for(|n| *n == 0).await.is_err() {
             tracing::error!("children of the pool can no longer be counted");
         }
+    }
+
+    fn stop(&self) {
+        let mut state = self.shared.state();
+        state.stopped = true;
+        state.turn_away();
+        state.idle.clear();
+        drop(state);
+        self.shared.stop.send_replace(true);
     }
 }
 

@@ -6,17 +6,17 @@
 use std::collections::{HashMap, VecDeque};
 
 use docmill_core::id::TenantId;
-use docmill_core::ports::blobs::Content;
-use docmill_core::ports::reader::{Finding, ReadJob};
+use docmill_core::ports::reader::Finding;
 use docmill_core::{Error, Result};
 use tokio::sync::mpsc;
 
+use super::job::Job;
 use super::settings::PoolSettings;
 
 /// One document with the channel its findings go to.
 #[derive(Debug)]
 pub(super) struct Ticket {
-    pub(super) job: ReadJob,
+    pub(super) job: Job,
     pub(super) sink: mpsc::Sender<Finding>,
     /// In a fresh child, with no neighbours.
     pub(super) alone: bool,
@@ -51,13 +51,8 @@ impl Ticket {
     }
 
     fn shares_a_frame(&self, settings: &PoolSettings) -> bool {
-        !self.alone && is_inline(&self.job.content, settings)
+        !self.alone && self.job.is_small(settings)
     }
-}
-
-/// Whether content travels inside the frame rather than as a descriptor.
-pub(super) fn is_inline(content: &Content, settings: &PoolSettings) -> bool {
-    matches!(content, Content::Inline(bytes) if bytes.len() as u64 <= settings.inline_up_to)
 }
 
 /// Documents of one tenant for one child.
@@ -181,14 +176,14 @@ fn take_batch(
 fn fill(batch: &mut Batch, line: &mut VecDeque<Ticket>, settings: &PoolSettings, free: usize) {
     let fair_share = (line.len() + batch.tickets.len()).div_ceil(free.max(1));
     let most = fair_share.min(settings.frame_max_orders);
-    let mut bytes: u64 = batch.tickets.iter().map(|t| t.job.content.len()).sum();
+    let mut bytes: u64 = batch.tickets.iter().map(|t| t.job.bytes()).sum();
     while batch.tickets.len() < most {
         let Some(next) = line.front() else { return };
         if next.sink.is_closed() {
             line.pop_front();
             continue;
         }
-        bytes += next.job.content.len();
+        bytes += next.job.bytes();
         let fits = next.shares_a_frame(settings)
             && next.job.allowance.memory_bytes == batch.memory_bytes
             && bytes <= settings.frame_max_bytes;
@@ -205,7 +200,8 @@ pub(super) mod tests {
 
     use bytes::Bytes;
     use docmill_core::limits::Limits;
-    use docmill_core::ports::reader::{Allowance, Findings};
+    use docmill_core::ports::blobs::Content;
+    use docmill_core::ports::reader::{Allowance, Findings, ReadJob};
     use docmill_core::wire::Want;
     use uuid::Uuid;
 
@@ -226,7 +222,7 @@ pub(super) mod tests {
             },
             alone: false,
         };
-        (Ticket { job, sink, alone: false }, findings)
+        (Ticket { job: job.into(), sink, alone: false }, findings)
     }
 
     fn queue_of(tickets: impl IntoIterator<Item = (u128, &'static str, usize)>) -> (Queue, Vec<Findings>) {

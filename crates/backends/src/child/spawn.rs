@@ -99,6 +99,9 @@ fn spawn(
         .args(["--memory", &memory_bytes.to_string()])
         // Secrets live in the environment.
         .env_clear()
+        // One document, one thread: the parent decides what runs beside what.
+        .env("OMP_THREAD_LIMIT", "1")
+        .env("RTEN_NUM_THREADS", "1")
         .current_dir("/")
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::null())

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::options::Raw;
 use super::settings::{KindSettings, LogFormat, LogLevel, SandboxMode, Settings};
 use super::value::{bytes_text, duration_text, parse_bytes, parse_duration};
+use crate::ocr::OcrMode;
 
 /// One setting.
 pub struct Key {
@@ -33,6 +34,7 @@ enum Place {
     Mode(fn(&mut Settings) -> &mut SandboxMode),
     Level(fn(&mut Settings) -> &mut LogLevel),
     Format(fn(&mut Settings) -> &mut LogFormat),
+    Ocr(fn(&mut Settings) -> &mut OcrMode),
     KindCount(fn(&mut KindSettings) -> &mut Option<u32>),
     KindRate(fn(&mut KindSettings) -> &mut Option<f64>),
 }
@@ -213,6 +215,32 @@ pub static KEYS: &[Key] = &[
          are not concerned. In the environment one a line. They are never shown.",
     ),
     key(
+        "ocr.mode",
+        Place::Ocr(|s| &mut s.ocr.mode),
+        "Which pages are read by OCR: those whose text is missing or cannot be trusted, none, or all.",
+    ),
+    key(
+        "ocr.languages",
+        Place::Names(|s| &mut s.ocr.languages),
+        "Languages that text in pictures is expected in, as Tesseract names its models (`eng`, `deu`, `chi_sim`). Each \
+         one makes OCR slower. On Debian the model of a language is the package `tesseract-ocr-<language>`.",
+    ),
+    key(
+        "ocr.threshold",
+        Place::Fraction(|s| &mut s.ocr.threshold),
+        "A page that is recognised with less quality than this is cleaned and tried again; the best try is kept.",
+    ),
+    key(
+        "ocr.library",
+        Place::Path(|s| &mut s.ocr.library),
+        "Tesseract's library, `libtesseract.so.5`. Empty means where the system keeps it.",
+    ),
+    key(
+        "ocr.tessdata",
+        Place::Path(|s| &mut s.ocr.tessdata),
+        "The folder of Tesseract's models. Empty means where the system keeps them.",
+    ),
+    key(
         "limits.max_document_bytes",
         Place::Bytes(|s| &mut s.limits.max_document_bytes),
         "Size of a single document.",
@@ -346,6 +374,7 @@ impl Key {
             Place::Mode(_) => "`best_effort` or `required`",
             Place::Level(_) => "`error`, `warn`, `info`, `debug` or `trace`",
             Place::Format(_) => "`text` or `json`",
+            Place::Ocr(_) => "`auto`, `never` or `always`",
         }
     }
 
@@ -371,6 +400,7 @@ impl Key {
             }
             Place::Level(at) => *at(settings) = named(raw, LogLevel::ALL, LogLevel::name)?,
             Place::Format(at) => *at(settings) = named(raw, LogFormat::ALL, LogFormat::name)?,
+            Place::Ocr(at) => *at(settings) = named(raw, OcrMode::ALL, OcrMode::name)?,
             Place::Fraction(at) => *at(settings) = fraction(raw)?,
             Place::KindCount(at) => {
                 let count = whole(raw, u64::from(u32::MAX))? as u32;
@@ -407,6 +437,7 @@ impl Key {
             }),
             Place::Level(at) => quoted(at(s).name()),
             Place::Format(at) => quoted(at(s).name()),
+            Place::Ocr(at) => quoted(at(s).name()),
             Place::Fraction(at) => at(s).to_string(),
             Place::KindCount(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),
             Place::KindRate(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),

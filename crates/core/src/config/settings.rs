@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{GIB, Limits};
+use crate::ocr::OcrMode;
 use crate::task::DEFAULT_PRIORITY;
 
 /// Everything that can be set.
@@ -33,6 +34,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Tried on encrypted documents.
     pub passwords: Vec<String>,
+    /// How text is recognised in pictures.
+    pub ocr: OcrSettings,
     /// Caps.
     pub limits: Limits,
     /// How long events are kept.
@@ -59,6 +62,7 @@ impl Settings {
             engine: EngineSettings::default(),
             sandbox: SandboxSettings::default(),
             passwords: Vec::new(),
+            ocr: OcrSettings::default(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),
             log: LogSettings::default(),
@@ -103,6 +107,33 @@ impl Default for BlobSettings {
             region: String::new(),
             retry_for: Duration::from_secs(30),
             variables: CloudVariables::default(),
+        }
+    }
+}
+
+/// How text is recognised in pictures.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OcrSettings {
+    /// Which pages.
+    pub mode: OcrMode,
+    /// Names of Tesseract's models.
+    pub languages: Vec<String>,
+    /// Below this quality more is tried.
+    pub threshold: f64,
+    /// Tesseract's library; empty means where the system keeps it.
+    pub library: PathBuf,
+    /// The folder of Tesseract's models; empty means where the system keeps them.
+    pub tessdata: PathBuf,
+}
+
+impl Default for OcrSettings {
+    fn default() -> Self {
+        Self {
+            mode: OcrMode::Auto,
+            languages: vec!["eng".into()],
+            threshold: 0.7,
+            library: PathBuf::new(),
+            tessdata: PathBuf::new(),
         }
     }
 }

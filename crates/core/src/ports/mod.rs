@@ -1,6 +1,7 @@
 //! What a back end must do. One small, object-safe trait a file, in domain words.
 
 pub mod blobs;
+pub mod ocr;
 pub mod reader;
 pub mod spans;
 pub mod store;
@@ -8,6 +9,7 @@ pub mod text_index;
 pub mod transfer;
 
 pub use blobs::Blobs;
+pub use ocr::Ocr;
 pub use reader::Reader;
 pub use spans::Spans;
 pub use store::Store;

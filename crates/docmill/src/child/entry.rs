@@ -7,8 +7,10 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-use docmill_core::wire::{self, FromChild};
+use docmill_core::wire::{self, FromChild, Layer};
 use docmill_core::{Error, Result};
+use docmill_formats::ocr::{Models, Recogniser, Setup};
+use docmill_formats::{Parser, Role};
 
 use super::orders::SocketOrders;
 use super::sandbox::Sandbox;
@@ -17,10 +19,20 @@ use super::sandbox::Sandbox;
 const CHILD: &str = "__child";
 
 /// What the parent says on the command line.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(PartialEq, Debug)]
 struct Arguments {
+    role: RoleName,
     parent: u32,
     memory_bytes: u64,
+}
+
+/// What this child is for.
+#[derive(PartialEq, Debug)]
+enum RoleName {
+    /// Documents to text.
+    Parse,
+    /// Pixels to text.
+    Ocr(Setup),
 }
 
 /// Runs as a child if the command line says so; `None` means that this is an ordinary start.
@@ -40,16 +52,37 @@ pub(crate) fn run_if_child(mut arguments: impl Iterator<Item = OsString>) -> Opt
 
 fn run(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let arguments = parse(arguments)?;
+    // As the user that the parent runs as: a sandboxed child may not look into the data directory.
+    let models = match &arguments.role {
+        RoleName::Ocr(setup) => setup.ppocr.as_deref().map(Models::read),
+        RoleName::Parse => None,
+    };
     let mut sandbox = Sandbox::default();
     sandbox.prepare(arguments.parent, arguments.memory_bytes)?;
     let (orders, mut answers) =
         socket().map_err(|e| Error::unavailable("stdin is not the parent's socket").with_source(e))?;
     std::panic::set_hook(Box::new(|panic| complain(&panic.to_string())));
-    docmill_formats::warm_up()?;
+    let (mut role, engines) = load(&arguments.role, models)?;
 
-    let layers = sandbox.seal();
+    let mut layers = sandbox.seal();
+    layers.extend(engines);
     wire::write_frame(&mut answers, &FromChild::Ready { layers })?;
-    docmill_formats::serve(orders, answers)
+    docmill_formats::serve(orders, answers, role.as_mut())
+}
+
+/// Everything that must be in memory before files are out of reach.
+fn load(role: &RoleName, models: Option<Result<Models>>) -> Result<(Box<dyn Role>, Vec<Layer>)> {
+    Ok(match role {
+        RoleName::Parse => {
+            docmill_formats::warm_up()?;
+            (Box::new(Parser), Vec::new())
+        }
+        RoleName::Ocr(setup) => {
+            let recogniser = Recogniser::load(setup, models)?;
+            let engines = recogniser.engines();
+            (Box::new(recogniser), engines)
+        }
+    })
 }
 
 /// Both directions of the inherited socket.
@@ -60,21 +93,31 @@ fn socket() -> io::Result<(SocketOrders, UnixStream)> {
 
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
     let (mut parent, mut memory_bytes, mut role) = (None, None, None);
+    let mut setup = Setup { threshold: 0.7, ..Setup::default() };
     while let Some(name) = arguments.next() {
         let value = arguments.next().and_then(|v| v.into_string().ok()).unwrap_or_default();
         match name.to_str() {
             Some("--role") => role = Some(value),
             Some("--parent") => parent = value.parse().ok(),
             Some("--memory") => memory_bytes = value.parse().ok(),
+            Some("--library") => setup.library = value.into(),
+            Some("--tessdata") => setup.models = value.into(),
+            Some("--languages") => setup.languages = value,
+            Some("--ppocr") => setup.ppocr = Some(value.into()),
+            Some("--threshold") => {
+                setup.threshold = value.parse().map_err(|_| unusable("--threshold is no number"))?;
+            }
             _ => return Err(unusable(&format!("unknown argument {}", name.display()))),
         }
     }
-    match role.as_deref() {
-        Some("parse") => {}
+    let role = match role.as_deref() {
+        Some("parse") => RoleName::Parse,
+        Some("ocr") => RoleName::Ocr(setup),
         Some(other) => return Err(unusable(&format!("unknown role `{other}`"))),
         None => return Err(unusable("no --role")),
-    }
+    };
     Ok(Arguments {
+        role,
         parent: parent.ok_or_else(|| unusable("no --parent"))?,
         memory_bytes: memory_bytes.ok_or_else(|| unusable("no --memory"))?,
     })
@@ -111,7 +154,9 @@ mod tests {
     #[test]
     fn parse_takes_role_parent_and_memory() {
         let parsed = parse(words("--role parse --parent 7 --memory 1024")).unwrap();
-        assert_eq!(parsed, Arguments { parent: 7, memory_bytes: 1024 });
+        assert_eq!(parsed, Arguments { role: RoleName::Parse, parent: 7, memory_bytes: 1024 });
+        let parsed = parse(words("--role ocr --languages eng+deu --parent 7 --memory 1")).unwrap();
+        assert!(matches!(parsed.role, RoleName::Ocr(setup) if setup.languages == "eng+deu"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The inside of a sandboxed child: this binary, started by itself as `docmill __child --role parse`.
+//! The inside of a sandboxed child: this binary, started by itself as `docmill __child --role …`.
 //!
 //! A child is born with one socket (its stdin) and gives up everything else before it sees the first hostile
 //! byte. It never opens a file, never speaks to anything but that socket, and dies with its parent.

@@ -27,6 +27,7 @@ impl Args {
                     format!("{} is not there yet; the first command makes it", cx.settings.data.display());
                 checks.push(good("data_directory", detail));
                 checks.extend(sandbox(cx).await);
+                checks.extend(recognition(cx).await);
             }
             Err(e) => {
                 checks.push(bad("data_directory", &e, "make it readable for the user who runs docmill"));
@@ -99,6 +100,20 @@ async fn sandbox(cx: &Context) -> Vec<DoctorCheck> {
             })
             .collect(),
         Err(error) => vec![bad("sandbox", &error.chain(), "no document can be read until a child starts")],
+    }
+}
+
+/// What there is to recognise text with, which needs no data directory either.
+async fn recognition(cx: &Context) -> Vec<DoctorCheck> {
+    match wire::ocr(&cx.settings, &cx.clock) {
+        Ok(ocr) => {
+            let checks = docmill_pipeline::service::recognition(ocr.as_ref()).await;
+            ocr.shutdown().await;
+            checks
+        }
+        Err(error) => {
+            vec![bad("ocr", &error.chain(), error.hint().unwrap_or("look at `ocr` in the settings"))]
+        }
     }
 }
 

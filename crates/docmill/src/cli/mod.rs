@@ -14,6 +14,7 @@ mod get;
 mod ingest;
 mod list;
 mod migrate;
+mod models;
 mod pause;
 mod prune;
 mod read;
@@ -114,6 +115,7 @@ enum Command {
     Restore(restore::Args),
     Migrate(migrate::Args),
     Prune(prune::Args),
+    Models(models::Args),
     Doctor(doctor::Args),
     Config(config::Args),
     Completions(completions::Args),
@@ -225,6 +227,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Restore(args) => args.run(cx).await,
         Command::Migrate(args) => args.run(cx).await,
         Command::Prune(args) => args.run(cx).await,
+        Command::Models(args) => args.run(cx).await,
         Command::Doctor(args) => args.run(cx).await,
         Command::Config(args) => args.run(cx),
         Command::Completions(args) => args.run(),

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use docmill_core::answer::ReadAnswer;
+use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::limits::{KIB, read_capped};
-use docmill_core::ports::Reader;
+use docmill_core::ocr::OcrMode;
 use docmill_core::ports::blobs::Content;
+use docmill_core::ports::{Ocr, Reader};
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use futures::StreamExt;
@@ -35,28 +37,34 @@ pub(super) struct Args {
     /// Print the text alone
     #[arg(long)]
     text: bool,
-    /// When to recognise text in pictures
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "never", "always"])]
-    ocr: String,
+    /// When to recognise text in pictures and scans; the setting `ocr.mode` if not given
+    #[arg(long, value_name = "WHEN", value_parser = ["auto", "never", "always"])]
+    ocr: Option<String>,
 }
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
-        if self.ocr == "always" {
-            return Err(Error::invalid_request("`--ocr always`: this build has no OCR yet")
-                .with_hint("`--ocr auto` reads the text that files hold and says which pages have none"));
+        let mut settings = cx.settings.as_ref().clone();
+        if let Some(mode) = &self.ocr {
+            settings.ocr.mode = mode_of(mode)?;
         }
-        let reader = wire::reader(&cx.settings, &cx.clock).await?;
-        let outcome = self.print_all(cx, reader.as_ref()).await;
+        let reader = wire::reader(&settings, &cx.clock).await?;
+        let ocr = wire::ocr(&settings, &cx.clock)?;
+        if settings.ocr.mode == OcrMode::Always {
+            // Whoever insists on it wants to know at once that it cannot be had.
+            ocr.available()?;
+        }
+        let with = With { reader: reader.as_ref(), ocr: ocr.as_ref(), settings: &settings };
+        let outcome = self.print_all(cx, &with).await;
         reader.shutdown().await;
+        ocr.shutdown().await;
         outcome
     }
 
     /// In the order given, whatever comes first.
-    async fn print_all(&self, cx: &Context, reader: &dyn Reader) -> Result<Exit> {
+    async fn print_all(&self, cx: &Context, with: &With<'_>) -> Result<Exit> {
         let mut exit = Exit::Ok;
-        let mut answers =
-            futures::stream::iter(&self.files).map(|path| read(cx, reader, path)).buffered(AT_ONCE);
+        let mut answers = futures::stream::iter(&self.files).map(|path| read(with, path)).buffered(AT_ONCE);
         while let Some(answer) = answers.next().await {
             match answer {
                 Ok(answer) if self.text => text(cx, &answer)?,
@@ -72,13 +80,26 @@ impl Args {
     }
 }
 
-async fn read(cx: &Context, reader: &dyn Reader, path: &Path) -> Result<ReadAnswer> {
+/// What files are read with.
+struct With<'a> {
+    reader: &'a dyn Reader,
+    ocr: &'a dyn Ocr,
+    settings: &'a Settings,
+}
+
+fn mode_of(name: &str) -> Result<OcrMode> {
+    let found = OcrMode::ALL.iter().copied().find(|mode| mode.name() == name);
+    found.ok_or_else(|| Error::invalid_request(format!("`--ocr {name}`: neither auto, never nor always")))
+}
+
+async fn read(with: &With<'_>, path: &Path) -> Result<ReadAnswer> {
     let owned = path.to_owned();
-    let limits = cx.settings.limits.clone();
+    let limits = with.settings.limits.clone();
     let opened = tokio::task::spawn_blocking(move || open(&owned, &limits));
     let content = opened.await.map_err(|e| Error::bug("opening a file was cut short").with_source(e))??;
     let shown = path.to_string_lossy().into_owned();
-    docmill_pipeline::service::read(reader, &cx.settings, TenantId(Uuid::nil()), shown, content).await
+    let tenant = TenantId(Uuid::nil());
+    docmill_pipeline::service::read(with.reader, with.ocr, with.settings, tenant, shown, content).await
 }
 
 fn open(path: &Path, limits: &docmill_core::limits::Limits) -> Result<Content> {

@@ -112,6 +112,7 @@ impl Owner {
             None => Ok(()),
         };
         self.deps.reader.shutdown().await;
+        self.deps.ocr.shutdown().await;
         if let Some(spans) = &self.deps.spans {
             spans.close().await;
         }

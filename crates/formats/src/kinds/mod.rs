@@ -6,8 +6,11 @@ use crate::format::Format;
 mod compressed;
 mod csv;
 mod eml;
+mod heif;
 mod html;
 mod ics;
+mod image;
+mod jpeg2000;
 mod json;
 mod markdown;
 mod mbox;
@@ -18,6 +21,7 @@ mod probe;
 mod sevenz;
 mod tar;
 mod text;
+mod tiff;
 mod tnef;
 mod vcf;
 mod zip;
@@ -27,6 +31,10 @@ pub static ALL: &[&dyn Format] = &[
     #[cfg(feature = "probe")]
     &probe::Probe,
     &pdf::Pdf,
+    &image::Image,
+    &tiff::Tiff,
+    &heif::Heif,
+    &jpeg2000::Jpeg2000,
     &zip::Zip,
     &tar::Tar,
     &sevenz::SevenZ,

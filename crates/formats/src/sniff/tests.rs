@@ -85,7 +85,7 @@ fn content_decides_and_the_name_helps() {
             Some("mbox"),
         ),
         ("a.txt", b"From Monday on it rained\nNote: all day\n".to_vec(), "text/plain", Some("text")),
-        ("a", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), "image/png", None),
+        ("a", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), "image/png", Some("image")),
         ("a", b"\0\x01\x02\x03".to_vec(), "application/octet-stream", None),
         (
             "a.msg",

@@ -26,6 +26,7 @@ pub(super) async fn drain(engine: &Engine) {
     release(engine, unbegun).await;
     // What has begun but waits for a child comes back by itself, and is handed back as it comes.
     engine.inner.deps.reader.drain().await;
+    engine.inner.deps.ocr.drain().await;
 
     wait_for_running(engine, running).await;
     for seat in engine.seats.all() {

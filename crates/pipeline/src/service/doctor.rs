@@ -5,6 +5,7 @@ use std::io::Write as _;
 use docmill_core::answer::{DoctorAnswer, DoctorCheck};
 use docmill_core::config::SandboxMode;
 use docmill_core::id::TenantId;
+use docmill_core::ports::Ocr;
 use docmill_core::{Error, Result};
 
 use super::Inner;
@@ -24,6 +25,7 @@ pub(super) async fn examine(inner: &Inner, tenant: TenantId) -> DoctorAnswer {
         check("index", index(inner).await, "`docmill index rebuild` makes it anew from the store"),
     ];
     checks.extend(sandbox(inner).await);
+    checks.extend(recognition(inner.deps.ocr.as_ref()).await);
     DoctorAnswer { ok: checks.iter().all(|check| check.ok), checks }
 }
 
@@ -100,6 +102,34 @@ async fn index(inner: &Inner) -> Result<String> {
             .with_hint("start a worker (`docmill serve` or `docmill work`) and let it catch up"));
     }
     Ok(format!("holds change {watermark} of {last}"))
+}
+
+/// What there is to recognise text with. docmill works without, so that what is missing is told and is no fault;
+/// what is there and does not start is one.
+pub async fn recognition(ocr: &dyn Ocr) -> Vec<DoctorCheck> {
+    if let Err(error) = ocr.available() {
+        let detail = format!("off: {error}");
+        return vec![DoctorCheck {
+            name: "ocr".into(),
+            ok: true,
+            detail,
+            hint: error.hint().map(Into::into),
+        }];
+    }
+    match ocr.engines().await {
+        Ok(engines) => engines
+            .into_iter()
+            .map(|engine| DoctorCheck {
+                name: format!("ocr_{}", engine.name),
+                ok: true,
+                detail: if engine.active { engine.detail } else { format!("off: {}", engine.detail) },
+                hint: None,
+            })
+            .collect(),
+        Err(error) => {
+            vec![check("ocr", Err(error), "scans and pictures are stored without text until it starts")]
+        }
+    }
 }
 
 /// One check for each layer. A missing one is a fault only where the settings insist on it.

@@ -20,6 +20,7 @@ use docmill_core::id::TenantId;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::{DocumentHead, Received};
 use docmill_core::{Error, Result};
+pub use doctor::recognition;
 pub use read::read;
 use tokio::sync::watch;
 
@@ -115,7 +116,7 @@ impl Service {
     /// What docmill reads from some content; nothing is stored.
     pub async fn read(&self, tenant: TenantId, path: String, content: Content) -> Result<ReadAnswer> {
         let deps = &self.inner.deps;
-        read(deps.reader.as_ref(), &deps.settings, tenant, path, content).await
+        read(deps.reader.as_ref(), deps.ocr.as_ref(), &deps.settings, tenant, path, content).await
     }
 
     /// The page that Prometheus scrapes. It tells nothing of a tenant, and is there even if the store is not.

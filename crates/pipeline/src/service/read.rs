@@ -5,22 +5,24 @@ use docmill_core::artifact::Transcript;
 use docmill_core::config::Settings;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::TenantId;
-use docmill_core::ports::Reader;
 use docmill_core::ports::blobs::Content;
+use docmill_core::ports::{Ocr, Reader};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::wire::{Found, Kind, Want};
 use docmill_core::{Error, ErrorKind, Result};
 
 use crate::plan::is_limit;
 use crate::stages::reading;
-use crate::stages::transcribe::{Collector, verdict};
+use crate::stages::transcribe::{Collector, OcrNote, verdict};
 
 /// Everything but the members' bytes.
 const WANT: Want = Want { listing: true, ..Want::TEXT };
 
-/// Reads `content` with nothing but a reader: no store is needed. An error of the content is part of the answer; one of docmill is not.
+/// Reads `content` with nothing but a reader and a recogniser: no store is needed. An error of the content is part of
+/// the answer; one of docmill is not.
 pub async fn read(
     reader: &dyn Reader,
+    ocr: &dyn Ocr,
     settings: &Settings,
     tenant: TenantId,
     path: String,
@@ -31,7 +33,8 @@ pub async fn read(
         return Ok(unread(path, "application/x-empty".into(), &error));
     }
     let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
-    let mut readings = reading::open_unstored(reader, settings, tenant, name, content, WANT).await?;
+    let mut readings = reading::open_unstored(reader, ocr, settings, tenant, name, content, WANT).await?;
+    let note = OcrNote::of(settings, ocr);
     let mut children = Vec::new();
     let mut collector: Option<Collector<'_>> = None;
     let ended = loop {
@@ -42,7 +45,7 @@ pub async fn read(
         };
         let added = match (&mut collector, found) {
             (None, Found::Kind(kind)) => {
-                collector = Some(Collector::new(kind, &settings.limits));
+                collector = Some(Collector::new(kind, &settings.limits, note.clone()));
                 Ok(())
             }
             (_, Found::ChildListed { path, media_type, bytes, .. }) => {
@@ -65,7 +68,7 @@ pub async fn read(
         }
     };
     drop(readings);
-    let mut collector = collector.unwrap_or_else(|| Collector::new(unknown(), &settings.limits));
+    let mut collector = collector.unwrap_or_else(|| Collector::new(unknown(), &settings.limits, note));
     let stopped_by = match ended {
         Ok(()) => None,
         Err(error) if is_the_contents_own(&error) => {
@@ -110,6 +113,7 @@ fn unread(path: String, media_type: String, error: &Error) -> ReadAnswer {
         metadata: std::collections::BTreeMap::new(),
         pages: Vec::new(),
         problems: vec![problem],
+        recognised: Vec::new(),
     };
     answer(path, ResultCode::of(error.kind()), transcript, Vec::new())
 }

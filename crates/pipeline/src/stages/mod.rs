@@ -9,6 +9,7 @@ pub mod no_op;
 pub mod payload;
 pub(crate) mod reading;
 pub mod receive;
+mod recognising;
 mod stored;
 pub mod transcribe;
 pub mod unpack;

@@ -1,4 +1,5 @@
-//! How tasks use the sandboxed reader: the same content, limits and allowance for every stage.
+//! How tasks use the sandboxed reader: the same content, limits and allowance for every stage. Pages that come as
+//! pixels are recognised on the way, so that whoever asks sees text alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,14 +8,16 @@ use docmill_core::clock::{Clock, Timestamp};
 use docmill_core::config::Settings;
 use docmill_core::id::{IngestionId, TenantId};
 use docmill_core::limits::KIB;
-use docmill_core::ports::Reader;
+use docmill_core::ocr::OcrMode;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::reader::{Allowance, Finding, Findings, ReadJob};
 use docmill_core::ports::spans::{Span, SpanId, Spans};
+use docmill_core::ports::{Ocr, Reader};
 use docmill_core::task::{Lease, Size};
 use docmill_core::wire::{Found, Want};
 use docmill_core::{Error, ErrorKind, Result};
 
+use super::recognising::{Recognised, Recognising};
 use super::{Context, document};
 
 /// Content up to here travels inside a frame, together with that of other small documents.
@@ -28,68 +31,105 @@ pub(crate) async fn open<'a>(cx: &'a Context<'a>, lease: &Lease, want: Want) -> 
     let traced = Traced::begin(cx, lease);
     let content = cx.deps.blobs.open(&document(lease)?.key, INLINE).await?;
     cx.progress();
+    let settings = &cx.deps.settings;
+    let ocr = cx.deps.ocr.as_ref();
     let job = ReadJob {
         tenant: lease.subject.tenant_id,
         name: lease.subject.name.clone(),
         content,
-        want,
-        limits: cx.deps.settings.limits.for_reader(),
-        allowance: allowance(&cx.deps.settings, lease.size),
+        want: with_ocr(want, settings, ocr),
+        limits: settings.limits.for_reader(),
+        allowance: allowance(settings, lease.size),
         alone: lease.alone(),
     };
-    Ok(Readings { findings: cx.deps.reader.read(job).await?, waiting: Some(cx), traced })
+    let recognising = Recognising::new(ocr, &job, Some(cx));
+    let findings = cx.deps.reader.read(job).await?;
+    Ok(Readings { findings, recognising, waiting: Some(cx), ended: None, traced })
 }
 
 /// Starts reading content that is not stored.
-pub(crate) async fn open_unstored(
+pub(crate) async fn open_unstored<'a>(
     reader: &dyn Reader,
+    ocr: &'a dyn Ocr,
     settings: &Settings,
     tenant: TenantId,
     name: String,
     content: Content,
     want: Want,
-) -> Result<Readings<'static>> {
+) -> Result<Readings<'a>> {
     let job = ReadJob {
         tenant,
         name,
         content,
-        want,
+        want: with_ocr(want, settings, ocr),
         limits: settings.limits.for_reader(),
         allowance: allowance(settings, Size::Small),
         alone: false,
     };
-    Ok(Readings { findings: reader.read(job).await?, waiting: None, traced: None })
+    let recognising = Recognising::new(ocr, &job, None);
+    let findings = reader.read(job).await?;
+    Ok(Readings { findings, recognising, waiting: None, ended: None, traced: None })
+}
+
+/// Pixels are asked for only where text is, and where somebody can recognise it.
+fn with_ocr(want: Want, settings: &Settings, ocr: &dyn Ocr) -> Want {
+    let mode = if want.text && ocr.available().is_ok() { settings.ocr.mode } else { OcrMode::Never };
+    Want { ocr: mode, ..want }
+}
+
+/// Why pages without text stay so, if nothing is recognised.
+pub(crate) fn ocr_is_off(settings: &Settings, ocr: &dyn Ocr) -> Option<String> {
+    if settings.ocr.mode == OcrMode::Never {
+        return Some("OCR is off (`never`)".to_owned());
+    }
+    let error = ocr.available().err()?;
+    Some(match error.hint() {
+        Some(hint) => format!("OCR is off: {error} ({hint})"),
+        None => format!("OCR is off: {error}"),
+    })
 }
 
 /// What is found, one by one. Dropping it stops the reading.
 pub(crate) struct Readings<'a> {
     findings: Findings,
+    recognising: Recognising<'a>,
+    /// How the reading ended; what was recognised until then is still to be told.
+    ended: Option<Result<()>>,
     /// The task that waits for it, if it is one.
     waiting: Option<&'a Context<'a>>,
     traced: Option<Traced>,
 }
 
 impl Readings<'_> {
-    /// The next thing; none at a good end, the reader's error at a bad one.
+    /// The next thing; none at a good end, the reader's error at a bad one. Instead of a scan comes what it says.
     pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
         loop {
-            return match self.findings.recv().await {
-                Some(Finding::Found(found)) => Ok(Some(found)),
-                Some(Finding::Waiting) => {
-                    if let Some(task) = self.waiting {
-                        task.progress();
+            let reads_on = self.ended.is_none() && self.recognising.has_room();
+            tokio::select! {
+                biased;
+                Some(done) = self.recognising.next() => match done {
+                    Recognised::Text(recognition) => return Ok(Some(Found::Recognised(recognition))),
+                    Recognised::Failed(problem) => return Ok(Some(Found::Warn(problem))),
+                    Recognised::Stopped(error) => return Err(error),
+                },
+                finding = self.findings.recv(), if reads_on => match finding {
+                    Some(Finding::Found(Found::Scan(scan))) => self.recognising.begin(scan),
+                    Some(Finding::Found(found)) => return Ok(Some(found)),
+                    Some(Finding::Waiting) => {
+                        if let Some(task) = self.waiting {
+                            task.progress();
+                        }
                     }
-                    continue;
-                }
-                Some(Finding::End(Ok(()))) => Ok(None),
-                Some(Finding::End(Err(error))) => {
-                    if let Some(traced) = &mut self.traced {
-                        traced.error = Some(error.kind());
+                    Some(Finding::End(result)) => {
+                        if let (Some(traced), Err(error)) = (&mut self.traced, &result) {
+                            traced.error = Some(error.kind());
+                        }
+                        self.ended = Some(result);
                     }
-                    Err(error)
-                }
-                None => Err(Error::unavailable("the reader stopped without saying why")),
-            };
+                    None => self.ended = Some(Err(Error::unavailable("the reader stopped without saying why"))),
+                },
+                else => return self.ended.take().unwrap_or(Ok(())).map(|()| None),
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod blobs;
 pub(crate) mod index;
+pub(crate) mod ocr;
 pub(crate) mod reader;
 pub(crate) mod spans;
 pub(crate) mod store;
@@ -21,6 +22,7 @@ use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Servic
 
 use blobs::FakeBlobs;
 use index::FakeIndex;
+use ocr::FakeOcr;
 use reader::FakeReader;
 use spans::FakeSpans;
 use store::FakeStore;
@@ -48,6 +50,7 @@ pub(crate) struct World {
     pub(crate) store: Arc<FakeStore>,
     pub(crate) blobs: Arc<FakeBlobs>,
     pub(crate) reader: Arc<FakeReader>,
+    pub(crate) ocr: Arc<FakeOcr>,
     pub(crate) spans: Arc<FakeSpans>,
     pub(crate) service: Service,
     pub(crate) tenant: TenantId,
@@ -82,12 +85,14 @@ impl World {
         change(&mut settings);
         let blobs = Arc::new(FakeBlobs::default());
         let reader = Arc::new(FakeReader::default());
+        let ocr = Arc::new(FakeOcr::default());
         let spans = Arc::new(FakeSpans::default());
         let kinds: Vec<_> = stages::ALL.iter().map(|handler| handler.kind()).collect();
         let deps = Deps {
             store: Arc::clone(&store) as _,
             blobs: Arc::clone(&blobs) as _,
             reader: Arc::clone(&reader) as _,
+            ocr: Arc::clone(&ocr) as _,
             index: Arc::new(index),
             clock,
             ids: Arc::new(CountingIds::new(BEGIN)),
@@ -97,7 +102,7 @@ impl World {
             spans: Some(Arc::clone(&spans) as _),
         };
         let tenant = TenantId(uuid::Uuid::from_u128(7));
-        Self { store, blobs, reader, spans, service: Service::new(deps), tenant, _data: data }
+        Self { store, blobs, reader, ocr, spans, service: Service::new(deps), tenant, _data: data }
     }
 
     pub(crate) async fn offer(&self, name: &str, content: &'static [u8]) {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use docmill_core::artifact::{Page, TextSource};
 use docmill_core::error::ErrorNote;
+use docmill_core::ocr::{OcrMode, Scan};
 use docmill_core::ports::Reader;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::reader::{Finding, Findings, ReadJob};
@@ -97,6 +98,10 @@ fn script(job: &ReadJob, text: &str) -> Vec<Finding> {
         members(&mut out, text);
     } else if let Some((first, last)) = job.want.pages {
         out.extend((first..=last).map(page));
+    } else if job.name.starts_with("scan") {
+        for number in 1..=3 {
+            out.extend(scan(number, job.want.ocr));
+        }
     } else if job.name.starts_with("long") {
         out.push(Finding::Found(Found::PageCount(5)));
         out.extend((1..=5).map(page));
@@ -115,6 +120,22 @@ fn page(number: u32) -> Finding {
         quality: Some(1.0),
         text: format!("page {number}"),
     }))
+}
+
+/// A page without text, and its pixels if they are wanted.
+fn scan(number: u32, ocr: OcrMode) -> Vec<Finding> {
+    let page = Page {
+        number,
+        source: TextSource::None,
+        reason: "picture".into(),
+        quality: None,
+        text: String::new(),
+    };
+    let mut out = vec![Finding::Found(Found::Page(page))];
+    if ocr != OcrMode::Never {
+        out.push(Finding::Found(Found::Scan(Scan::new(number, (2, 1), vec![0, 255]).unwrap())));
+    }
+    out
 }
 
 fn members(out: &mut Vec<Finding>, text: &str) {

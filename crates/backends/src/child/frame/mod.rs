@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use docmill_core::ports::reader::Finding;
-use docmill_core::wire::{Found, FromChild, Order, ToChild};
+use docmill_core::wire::{Found, FromChild, Order, ToChild, Work};
 use docmill_core::{Error, Result};
 use tokio::sync::mpsc;
 
@@ -19,6 +19,9 @@ use super::fault::Fault;
 use super::limits::{OutputCount, weight};
 use super::meter::is_progress;
 use super::queue::Ticket;
+
+/// What is held back of scans may be so many times as much as of anything else.
+const SCANS_WEIGH_LESS: u64 = 16;
 
 /// The documents of a frame that have not ended, and what is known of the first of them.
 #[derive(Debug)]
@@ -76,20 +79,14 @@ impl Frame {
         }
     }
 
-    /// The orders to send. `inline` says which content goes into the frame itself.
-    pub(super) fn orders(
-        &self,
-        passwords: &[String],
-        inline: impl Fn(&Ticket) -> Option<Vec<u8>>,
-    ) -> ToChild {
+    /// The orders to send.
+    pub(super) fn orders(&self, work: impl Fn(&Ticket) -> Work) -> ToChild {
         let orders = self.waiting.iter().zip(self.next_index..).map(|(ticket, index)| Order {
             index,
             name: ticket.job.name.clone(),
-            inline: inline(ticket),
-            want: ticket.job.want,
-            limits: ticket.job.limits,
+            work: work(ticket),
         });
-        ToChild { passwords: passwords.to_vec(), orders: orders.collect() }
+        ToChild { orders: orders.collect() }
     }
 
     /// The document that a descriptor would belong to.
@@ -145,7 +142,11 @@ impl Frame {
         if !self.shared {
             return Ok(Step::Forward(found, progress));
         }
-        work.held_bytes += weight(&found);
+        work.held_bytes += match &found {
+            // A small file may well be a large picture, and reading it again alone would cost more than this room.
+            Found::Scan(_) => weight(&found) / SCANS_WEIGH_LESS,
+            _ => weight(&found),
+        };
         if work.held_bytes > self.held_back_max {
             return Err(Fault::TooMuchToHold);
         }

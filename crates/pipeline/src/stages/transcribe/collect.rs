@@ -3,14 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use docmill_core::artifact::{Page, Transcript};
+use docmill_core::artifact::{Page, TextSource, Transcript};
+use docmill_core::config::Settings;
 use docmill_core::error::ErrorNote;
 use docmill_core::limits::Limits;
+use docmill_core::ocr::{OcrMode, RecognisedPage, Recognition};
+use docmill_core::ports::Ocr;
 use docmill_core::problem::Problem;
 use docmill_core::wire::{Found, Kind};
 use docmill_core::{Error, Result};
 
-use super::mean_quality;
+use super::{keep_words, mean_quality};
+use crate::stages::reading;
 
 /// A file says at most so much about itself.
 const MAX_METADATA: usize = 1_000;
@@ -28,14 +32,34 @@ pub(crate) struct Collector<'a> {
     metadata: BTreeMap<String, String>,
     pages: Vec<Page>,
     problems: Vec<Problem>,
+    recognised: BTreeMap<u32, Recognition>,
+    ocr: OcrNote,
+}
+
+/// What there is to say about OCR.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OcrNote {
+    /// Whether recognised text is taken whatever else there is.
+    pub(crate) always: bool,
+    /// Why nothing is recognised.
+    pub(crate) off: Option<String>,
+}
+
+impl OcrNote {
+    /// As the settings and the recogniser have it.
+    pub(crate) fn of(settings: &Settings, ocr: &dyn Ocr) -> Self {
+        Self { always: settings.ocr.mode == OcrMode::Always, off: reading::ocr_is_off(settings, ocr) }
+    }
 }
 
 impl<'a> Collector<'a> {
     /// Of a document of this kind.
-    pub(crate) fn new(kind: Kind, limits: &'a Limits) -> Self {
+    pub(crate) fn new(kind: Kind, limits: &'a Limits, ocr: OcrNote) -> Self {
         Self {
             limits,
             kind,
+            recognised: BTreeMap::new(),
+            ocr,
             text_bytes: 0,
             page_count: None,
             metadata: BTreeMap::new(),
@@ -75,18 +99,15 @@ impl<'a> Collector<'a> {
             }
             Found::PageCount(pages) => self.page_count = Some(pages),
             Found::Page(page) => {
-                self.text_bytes += page.text.len() as u64;
                 if self.pages.len() as u64 >= u64::from(self.limits.max_pages) {
                     return Err(too_much("pages", self.limits.max_pages.into(), "limits.max_pages"));
                 }
-                if self.text_bytes > self.limits.max_text_bytes {
-                    return Err(too_much(
-                        "bytes of text",
-                        self.limits.max_text_bytes,
-                        "limits.max_text_bytes",
-                    ));
-                }
+                self.count_text(&page.text)?;
                 self.pages.push(page);
+            }
+            Found::Recognised(recognition) => {
+                self.count_text(&recognition.text)?;
+                self.recognised.insert(recognition.page.number, recognition);
             }
             Found::Warn(problem) => self.problem(problem),
             // A document with both pages and members is read for its pages here; its members are the
@@ -94,12 +115,21 @@ impl<'a> Collector<'a> {
             Found::Kind(_)
             | Found::Scan(_)
             | Found::Picture(_)
+            | Found::Tried
             | Found::Declared(_)
             | Found::ChildBegin { .. }
             | Found::ChildChunk(_)
             | Found::ChildEnd
             | Found::ChildFailed { .. }
             | Found::ChildListed { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn count_text(&mut self, text: &str) -> Result<()> {
+        self.text_bytes += text.len() as u64;
+        if self.text_bytes > self.limits.max_text_bytes {
+            return Err(too_much("bytes of text", self.limits.max_text_bytes, "limits.max_text_bytes"));
         }
         Ok(())
     }
@@ -112,14 +142,38 @@ impl<'a> Collector<'a> {
     /// The transcript.
     pub(crate) fn finish(mut self) -> Transcript {
         self.pages.sort_by_key(|page| page.number);
+        let mut languages: BTreeMap<String, usize> = BTreeMap::new();
+        let mut recognised = Vec::new();
+        for page in &mut self.pages {
+            match self.recognised.remove(&page.number) {
+                Some(recognition) => {
+                    if let Some(language) = &recognition.language {
+                        *languages.entry(language.clone()).or_default() += recognition.text.len();
+                    }
+                    recognised.push(merge(page, recognition, self.ocr.always));
+                }
+                None if page.source == TextSource::None => {
+                    if let Some(off) = &self.ocr.off {
+                        page.reason.push_str("; ");
+                        page.reason.push_str(off);
+                    }
+                }
+                None => {}
+            }
+        }
+        let problem = keep_words(&mut recognised);
+        problem.into_iter().for_each(|problem| self.problem(problem));
+        let own_language = self.metadata.get("language").cloned();
+        let seen_language = languages.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(code, _)| code);
         Transcript {
             v: Transcript::VERSION,
             media_type: self.kind.media_type,
-            language: self.metadata.get("language").cloned(),
+            language: own_language.or(seen_language),
             quality: mean_quality(&self.pages),
             metadata: self.metadata,
             pages: self.pages,
             problems: self.problems,
+            recognised,
         }
     }
 
@@ -128,6 +182,36 @@ impl<'a> Collector<'a> {
             self.problems.push(problem);
         }
     }
+}
+
+/// Gives a page the text that was recognised on it, unless its own is better, and says so.
+fn merge(page: &mut Page, recognition: Recognition, always: bool) -> RecognisedPage {
+    let Recognition { text, page: how, .. } = recognition;
+    let (own, seen) = (page.quality.unwrap_or(0.0), how.quality.unwrap_or(0.0));
+    let has_own = page.source == TextSource::Native;
+    if text.trim().is_empty() {
+        page.reason.push_str("; OCR found no text");
+    } else if has_own && !always && own > seen {
+        page.reason.push_str(&format!("; kept, OCR is no better ({seen:.2} against {own:.2})"));
+    } else {
+        page.reason.push_str(&format!("; recognised by {}", how.engine));
+        if how.turned != 0 {
+            page.reason.push_str(&format!(", turned by {}°", how.turned));
+        }
+        if how.tries.len() > 1 {
+            page.reason.push_str(&format!(", best of {} tries", how.tries.len()));
+        }
+        // What was noted on a page without a text layer is not in its pixels.
+        let notes = if has_own { String::new() } else { std::mem::take(&mut page.text) };
+        page.text = text;
+        if !notes.trim().is_empty() {
+            page.text.push('\n');
+            page.text.push_str(&notes);
+        }
+        page.source = TextSource::Ocr;
+        page.quality = how.quality;
+    }
+    how
 }
 
 fn too_much(what: &str, limit: u64, setting: &str) -> Error {

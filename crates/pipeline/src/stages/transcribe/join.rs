@@ -13,7 +13,7 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::{Error, Result};
 
 use super::part::PREFIX;
-use super::{facts, fingerprint, mean_quality, text, verdict};
+use super::{facts, fingerprint, keep_words, mean_quality, text, verdict};
 use crate::plan::Outcome;
 use crate::stages::payload::Payload;
 use crate::stages::{Context, TaskHandler, document};
@@ -60,7 +60,7 @@ impl TaskHandler for JoinText {
         // Recorded as the result of `extract-text`: that is what the next ingestion of this content looks for.
         let record = StepRecord {
             step: text::KIND,
-            fingerprint: fingerprint(&document(lease)?.content_hash, &cx.deps.settings),
+            fingerprint: fingerprint(&document(lease)?.content_hash, cx.deps),
             degraded: result != ResultCode::Success,
             reused: false,
             facts: facts.clone(),
@@ -89,6 +89,7 @@ fn join(
     let mut pages: BTreeMap<u32, Page> = BTreeMap::new();
     let mut metadata = BTreeMap::new();
     let mut problems = Vec::new();
+    let mut recognised = Vec::new();
     let mut languages: BTreeMap<String, u64> = BTreeMap::new();
     let mut text_bytes = 0;
     let mut media_type = media_type;
@@ -102,6 +103,8 @@ fn join(
             metadata.entry(key).or_insert(value);
         }
         problems.extend(part.problems);
+        recognised.extend(part.recognised);
+        problems.extend(keep_words(&mut recognised));
         for page in part.pages.into_iter().filter(|p| (1..=last).contains(&p.number)) {
             text_bytes += page.text.len() as u64;
             if text_bytes <= max_text_bytes {
@@ -140,6 +143,7 @@ fn join(
         metadata,
         pages,
         problems,
+        recognised,
     };
     Joined { transcript, complete }
 }
@@ -182,6 +186,7 @@ mod tests {
             metadata: BTreeMap::from([("title".into(), format!("from {}", numbers.start()))]),
             pages: numbers.map(page).collect(),
             problems: Vec::new(),
+            recognised: Vec::new(),
         }
     }
 

@@ -6,21 +6,34 @@ pub mod part;
 pub mod text;
 
 use docmill_core::artifact::Transcript;
+use docmill_core::error::ErrorKind;
 use docmill_core::id::ContentHash;
 use docmill_core::ingestion::Facts;
-use docmill_core::problem::ResultCode;
+use docmill_core::ocr::RecognisedPage;
+use docmill_core::problem::{Problem, ResultCode};
 
-pub(crate) use collect::Collector;
+use crate::deps::Deps;
+
+pub(crate) use collect::{Collector, OcrNote};
 
 /// Raise it when the same bytes and settings give other text than before: old results are not reused then.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// Places of more words than this are not kept: they would be larger than any text.
+const MAX_KEPT_WORDS: usize = 1_000_000;
 
 /// What the text of a document depends on.
-pub(crate) fn fingerprint(content: &ContentHash, settings: &docmill_core::config::Settings) -> ContentHash {
-    let limits = &settings.limits;
+pub(crate) fn fingerprint(content: &ContentHash, deps: &Deps) -> ContentHash {
+    let (limits, ocr) = (&deps.settings.limits, &deps.settings.ocr);
     let matters = format!(
-        "pages={} text={} depth={}",
-        limits.max_pages, limits.max_text_bytes, limits.max_markup_depth
+        "pages={} text={} depth={} pixels={} ocr={} threshold={} by={}",
+        limits.max_pages,
+        limits.max_text_bytes,
+        limits.max_markup_depth,
+        limits.max_image_pixels,
+        ocr.mode.name(),
+        ocr.threshold,
+        deps.ocr.identity(),
     );
     docmill_core::fingerprint::fingerprint(text::KIND.as_str(), VERSION, &matters, &[*content])
 }
@@ -47,6 +60,23 @@ pub(crate) fn verdict(transcript: &Transcript) -> ResultCode {
     } else {
         ResultCode::Success
     }
+}
+
+/// Forgets the places of words past the limit, and says so.
+pub(crate) fn keep_words(recognised: &mut [RecognisedPage]) -> Option<Problem> {
+    let mut kept = 0;
+    let mut first_without = None;
+    for page in recognised {
+        kept += page.words.len();
+        if kept > MAX_KEPT_WORDS {
+            page.words = Vec::new();
+            first_without.get_or_insert(page.number);
+        }
+    }
+    let from = first_without?;
+    let message =
+        format!("places of words are kept for the first {MAX_KEPT_WORDS} words; the text is all there");
+    Some(Problem::new(ErrorKind::LimitExceeded, message).on_page(from))
 }
 
 /// The mean quality of the pages that have one.

@@ -6,8 +6,8 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::wire::Want;
 use docmill_core::{Error, Result, crash};
 
-use super::Collector;
 use super::text::is_final;
+use super::{Collector, OcrNote};
 use crate::plan::Outcome;
 use crate::stages::intake::document::sniffed;
 use crate::stages::payload::Payload;
@@ -36,7 +36,8 @@ impl TaskHandler for ExtractTextPart {
         let want = Want { pages: Some((first, last)), ..Want::TEXT };
         let mut readings = reading::open(cx, lease, want).await?;
         let kind = sniffed(&mut readings).await?;
-        let mut collector = Collector::new(kind, &cx.deps.settings.limits);
+        let note = OcrNote::of(&cx.deps.settings, cx.deps.ocr.as_ref());
+        let mut collector = Collector::new(kind, &cx.deps.settings.limits, note);
         let ended = loop {
             match readings.next().await {
                 Ok(Some(found)) => {

@@ -11,7 +11,7 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::wire::{Kind, Want};
 use docmill_core::{Error, Result, crash};
 
-use super::{Collector, facts, fingerprint, verdict};
+use super::{Collector, OcrNote, facts, fingerprint, verdict};
 use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
 use crate::stages::payload::Payload;
@@ -34,7 +34,7 @@ impl TaskHandler for ExtractText {
     }
 
     async fn run(&self, cx: &Context<'_>, lease: &Lease) -> Result<Done> {
-        let fingerprint = fingerprint(&document(lease)?.content_hash, &cx.deps.settings);
+        let fingerprint = fingerprint(&document(lease)?.content_hash, cx.deps);
         let forced = Payload::parse(lease.payload.as_deref())?.force;
         // Only content that was there before can have been read before.
         if lease.subject.duplicate && !forced {
@@ -49,7 +49,8 @@ impl TaskHandler for ExtractText {
         if kind.format.is_none() || kind.container {
             return elsewhere(cx, lease, kind);
         }
-        let mut collector = Collector::new(kind, &cx.deps.settings.limits);
+        let note = OcrNote::of(&cx.deps.settings, cx.deps.ocr.as_ref());
+        let mut collector = Collector::new(kind, &cx.deps.settings.limits, note);
         let parts_from = cx.deps.settings.engine.pages_per_part;
         let ended = loop {
             match readings.next().await {

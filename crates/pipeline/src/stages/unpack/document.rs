@@ -149,6 +149,8 @@ impl<'a> Run<'a> {
                 | Found::Page(_)
                 | Found::Scan(_)
                 | Found::Picture(_)
+                | Found::Tried
+                | Found::Recognised(_)
                 | Found::ChildListed { .. } => {}
             }
         }

@@ -1,0 +1,166 @@
+//! HEIC and HEIF, the photographs of phones. Two decoders: what the first cannot read, the second tries.
+//!
+//! AVIF lies in the same box with another codec inside, for which there is no decoder here yet: it is named.
+
+use docmill_core::error::ErrorNote;
+use docmill_core::problem::Problem;
+use docmill_core::wire::{Found, ReadLimits, Want};
+use docmill_core::{Error, Result};
+
+use crate::format::{Claim, Format};
+use crate::input::Input;
+use crate::shared::exif::Remarks;
+use crate::shared::grey::Grey;
+use crate::shared::picture;
+use crate::sink::Sink;
+use crate::sniff::Head;
+
+const HEIC: &str = "image/heic";
+const HEIF: &str = "image/heif";
+const AVIF: &str = "image/avif";
+
+/// Compressed bytes that are taken into memory.
+const MAX_BYTES: u64 = 256 << 20;
+
+pub(super) struct Heif;
+
+impl Format for Heif {
+    fn name(&self) -> &'static str {
+        "heif"
+    }
+
+    fn media_types(&self) -> &'static [&'static str] {
+        &[HEIC, HEIF, AVIF]
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
+        media_type(head.bytes).map(Claim::certain)
+    }
+
+    fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
+        let bytes = input.whole(MAX_BYTES)?;
+        if media_type(&bytes) == Some(AVIF) {
+            return Err(Error::unsupported_format("no decoder for pictures in AV1 (AVIF)"));
+        }
+        sink.put(Found::PageCount(1))?;
+        let first = picture::guarded(|| First.read(&bytes, want, limits, sink));
+        let Err(error) = first else { return Ok(()) };
+        if error.kind() == docmill_core::ErrorKind::LimitExceeded {
+            return Err(error);
+        }
+        match picture::guarded(|| second(&bytes, want, limits, sink)) {
+            Ok(()) => {
+                let problem = Problem::from(&ErrorNote::from(&error));
+                let message = format!("read by the second decoder; the first said: {}", problem.message);
+                sink.meta("decoder", &message)
+            }
+            // The first one is the better judge of what is wrong.
+            Err(_) => Err(error),
+        }
+    }
+}
+
+fn media_type(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.get(4..8) != Some(b"ftyp") {
+        return None;
+    }
+    let length = u32::from_be_bytes(*bytes.first_chunk::<4>()?) as usize;
+    let brands = bytes.get(8..length.clamp(16, 256).min(bytes.len()))?;
+    // The main brand and those it is compatible with; the version stands between.
+    let has = |wanted: &[&[u8; 4]]| brands.chunks_exact(4).any(|brand| wanted.iter().any(|w| *w == brand));
+    if has(&[b"avif", b"avis"]) {
+        Some(AVIF)
+    } else if has(&[b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis"]) {
+        Some(HEIC)
+    } else if has(&[b"mif1", b"msf1"]) {
+        Some(HEIF)
+    } else {
+        None
+    }
+}
+
+struct First;
+
+impl First {
+    fn read(&self, bytes: &[u8], want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
+        let failed = |e: heic_decoder::HeifError| Error::corrupt(format!("picture cannot be decoded: {e}"));
+        let info = heic_decoder::probe(bytes).map_err(failed)?;
+        let (width, height) = (info.width as u32, info.height as u32);
+        picture::check_size(width, height, limits)?;
+        picture::check_size(info.coded_width as u32, info.coded_height as u32, limits)?;
+        let decoded = if picture::wants_pixels(want) {
+            let decoded = heic_decoder::decode(bytes).map_err(failed)?;
+            let shift = decoded.bit_depth_luma.saturating_sub(8);
+            let pixels = decoded.y.iter().map(|value| (value >> shift).clamp(0, 255) as u8).collect();
+            Some(Grey::new(decoded.width as u32, decoded.height as u32, pixels)?)
+        } else {
+            None
+        };
+        if want.metadata {
+            sink.meta("width", &width.to_string())?;
+            sink.meta("height", &height.to_string())?;
+            let remarks = heic_decoder::read_metadata(bytes).map_err(failed)?.exif.and_then(Remarks::read);
+            if let Some(remarks) = remarks {
+                remarks.emit(sink)?;
+            }
+        }
+        match decoded {
+            Some(picture) => picture::emit(1, picture, None, sink),
+            None => picture::emit_unseen(1, sink),
+        }
+    }
+}
+
+fn second(bytes: &[u8], want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
+    let failed = |e: heic_rs::Error| Error::corrupt(format!("picture cannot be decoded: {e}"));
+    let info = heic_rs::probe(bytes).map_err(failed)?;
+    picture::check_size(info.width, info.height, limits)?;
+    if want.metadata {
+        sink.meta("width", &info.width.to_string())?;
+        sink.meta("height", &info.height.to_string())?;
+    }
+    if !picture::wants_pixels(want) {
+        return picture::emit_unseen(1, sink);
+    }
+    let options = heic_rs::DecodeOptions::default()
+        .with_layout(heic_rs::PixelLayout::Gray8)
+        .with_max_pixels(Some(limits.max_image_pixels));
+    let decoded = heic_rs::decode(bytes, &options).map_err(failed)?;
+    picture::emit(1, Grey::new(decoded.width, decoded.height, decoded.data)?, None, sink)
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::ErrorKind;
+    use docmill_core::limits::Limits;
+    use docmill_core::ocr::OcrMode;
+
+    use super::*;
+    use crate::sink::Collected;
+    use crate::tests_support::{fixture, scans, try_read};
+
+    const SEEN: Want = Want { ocr: OcrMode::Auto, ..Want::TEXT };
+
+    #[test]
+    fn both_decoders_see_the_same_picture() {
+        let limits = Limits::default().for_reader();
+        let bytes = fixture("heif/mill.heic");
+        let (found, result) = try_read("a.heic", &bytes, SEEN, &limits);
+        result.unwrap();
+        assert_eq!((scans(&found)[0].width, scans(&found)[0].height), (560, 200));
+        let mut other = Collected::default();
+        second(&bytes, SEEN, &limits, &mut other).unwrap();
+        let (first, second) = (&scans(&found)[0].pixels, &scans(&other)[0].pixels);
+        let apart = first.iter().zip(second.iter()).filter(|(a, b)| a.abs_diff(**b) > 40).count();
+        assert!(apart * 50 < first.len(), "{apart} pixels differ");
+    }
+
+    #[test]
+    fn damaged_picture_is_corrupt_and_avif_is_named() {
+        let limits = Limits::default().for_reader();
+        let (_, result) = try_read("a.heic", &fixture("heif/damaged.heic"), SEEN, &limits);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Corrupt);
+        let (_, result) = try_read("a.avif", b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf", SEEN, &limits);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::UnsupportedFormat);
+    }
+}

@@ -1,0 +1,183 @@
+//! JPEG, PNG, GIF, WebP and BMP. Of a moving picture the first frame is read.
+
+use std::io::BufReader;
+
+use ::image::metadata::Orientation;
+use ::image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
+use docmill_core::Result;
+use docmill_core::wire::{Found, ReadLimits, Want};
+
+use crate::format::{Claim, Format};
+use crate::input::Input;
+use crate::shared::exif::{Remarks, believable};
+use crate::shared::picture;
+use crate::sink::Sink;
+use crate::sniff::Head;
+
+/// Resolution stands near the beginning.
+const HEAD_BYTES: u64 = 4 << 10;
+
+/// What a decoder may take for itself: 100 million pixels in colour, and some.
+const MAX_DECODER_BYTES: u64 = 600 << 20;
+
+pub(super) struct Image;
+
+impl Format for Image {
+    fn name(&self) -> &'static str {
+        "image"
+    }
+
+    fn media_types(&self) -> &'static [&'static str] {
+        &["image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"]
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
+        format_of(head.bytes).map(|format| Claim::certain(format.to_mime_type()))
+    }
+
+    fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
+        let head = input.head(HEAD_BYTES)?;
+        let format = format_of(&head).unwrap_or(ImageFormat::Jpeg);
+        input.go_to(0)?;
+        let mut reader = ImageReader::with_format(BufReader::new(&mut *input), format);
+        let mut allowed = ::image::Limits::default();
+        allowed.max_alloc = Some(MAX_DECODER_BYTES);
+        reader.limits(allowed);
+        let mut decoder = reader.into_decoder().map_err(|e| picture::failed(&e))?;
+        let (width, height) = decoder.dimensions();
+        sink.put(Found::PageCount(1))?;
+        // Damaged remarks are no reason not to show the picture.
+        let remarks = decoder.exif_metadata().ok().flatten().and_then(Remarks::read);
+        if want.metadata {
+            sink.meta("width", &width.to_string())?;
+            sink.meta("height", &height.to_string())?;
+            if let Some(remarks) = &remarks {
+                remarks.emit(sink)?;
+            }
+        }
+        picture::check_size(width, height, limits)?;
+        if !picture::wants_pixels(want) {
+            return picture::emit_unseen(1, sink);
+        }
+        let dpi = resolution(&head).or_else(|| remarks.as_ref().and_then(Remarks::dpi));
+        let mut decoded =
+            picture::guarded(|| DynamicImage::from_decoder(decoder).map_err(|e| picture::failed(&e)))?;
+        // Grey first: turning one byte a pixel is cheaper than turning four.
+        decoded = DynamicImage::ImageLuma8(into_luma(decoded)?);
+        if let Some(orientation) = remarks.and_then(|r| r.orientation()).and_then(Orientation::from_exif) {
+            decoded.apply_orientation(orientation);
+        }
+        picture::emit(1, picture::grey(decoded)?, dpi, sink)
+    }
+}
+
+fn into_luma(decoded: DynamicImage) -> Result<::image::GrayImage> {
+    let (width, height) = (decoded.width(), decoded.height());
+    let pixels = picture::grey(decoded)?.into_pixels();
+    ::image::GrayImage::from_raw(width, height, pixels)
+        .ok_or_else(|| docmill_core::Error::bug("a picture changed its size while it became grey"))
+}
+
+fn format_of(bytes: &[u8]) -> Option<ImageFormat> {
+    const MAGIC: &[(&[u8], ImageFormat)] = &[
+        (b"\xff\xd8\xff", ImageFormat::Jpeg),
+        (b"\x89PNG\r\n\x1a\n", ImageFormat::Png),
+        (b"GIF87a", ImageFormat::Gif),
+        (b"GIF89a", ImageFormat::Gif),
+    ];
+    if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Some(*format);
+    }
+    if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        return Some(ImageFormat::WebP);
+    }
+    // Two letters say little: a text may begin with them. The header's own length is one of a few.
+    let known = [12_u32, 16, 40, 52, 56, 64, 108, 124];
+    let header =
+        bytes.get(14..18).and_then(|four| four.first_chunk::<4>()).map(|four| u32::from_le_bytes(*four));
+    (bytes.starts_with(b"BM") && header.is_some_and(|length| known.contains(&length)))
+        .then_some(ImageFormat::Bmp)
+}
+
+/// Pixels to the inch, as JFIF and PNG say it.
+fn resolution(head: &[u8]) -> Option<u32> {
+    if head.get(6..11) == Some(b"JFIF\0") {
+        let across = f64::from(u16::from_be_bytes(*head.get(14..16)?.first_chunk::<2>()?));
+        return match head.get(13)? {
+            1 => believable(across),
+            2 => believable(across * 2.54),
+            _ => None,
+        };
+    }
+    let at = head.windows(4).position(|window| window == b"pHYs")?;
+    let across = u32::from_be_bytes(*head.get(at + 4..at + 8)?.first_chunk::<4>()?);
+    // In pixels to the metre, if it is a length at all.
+    if head.get(at + 12) == Some(&1) { believable(f64::from(across) * 0.0254) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::ErrorKind;
+    use docmill_core::limits::Limits;
+    use docmill_core::ocr::OcrMode;
+
+    use super::*;
+    use crate::tests_support::{fixture, scans, try_read};
+
+    const SEEN: Want = Want { ocr: OcrMode::Auto, ..Want::TEXT };
+
+    #[test]
+    fn every_sort_gives_one_page_and_its_pixels() {
+        for (name, dpi) in [
+            ("mill.png", Some(200)),
+            ("mill.jpg", Some(200)),
+            ("mill.gif", None),
+            ("mill.webp", None),
+            ("mill.bmp", None),
+            ("clear.png", None),
+        ] {
+            let (found, result) =
+                try_read(name, &fixture(&format!("image/{name}")), SEEN, &Limits::default().for_reader());
+            result.unwrap();
+            assert_eq!(found.pages().len(), 1, "{name}");
+            let scans = scans(&found);
+            assert_eq!((scans[0].width, scans[0].height, scans[0].dpi), (560, 200, dpi), "{name}");
+            let dark = scans[0].pixels.iter().filter(|p| **p < 100).count();
+            assert!((1_000..20_000).contains(&dark), "{name} has {dark} dark pixels");
+        }
+    }
+
+    #[test]
+    fn picture_is_turned_as_its_camera_says_and_its_remarks_are_told() {
+        let (found, result) =
+            try_read("a.jpg", &fixture("image/sideways.jpg"), SEEN, &Limits::default().for_reader());
+        result.unwrap();
+        assert_eq!((scans(&found)[0].width, scans(&found)[0].height), (560, 200));
+        assert_eq!(found.value("camera_make"), Some("Mill Cameras"));
+        assert_eq!(found.value("width"), Some("200"), "as stored");
+    }
+
+    #[test]
+    fn pixels_are_kept_back_where_nobody_recognises() {
+        let (found, result) =
+            try_read("a.png", &fixture("image/mill.png"), Want::TEXT, &Limits::default().for_reader());
+        result.unwrap();
+        assert_eq!((found.pages().len(), scans(&found).len()), (1, 0));
+    }
+
+    #[test]
+    fn picture_beyond_the_limit_is_refused_before_it_is_decoded() {
+        let (found, result) =
+            try_read("a.png", &fixture("image/huge.png"), SEEN, &Limits::default().for_reader());
+        let error = result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(scans(&found).is_empty());
+    }
+
+    #[test]
+    fn damaged_picture_is_corrupt() {
+        let (_, result) =
+            try_read("a.png", &fixture("image/damaged.png"), SEEN, &Limits::default().for_reader());
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+}

@@ -1,0 +1,290 @@
+//! TIFF: scans and faxes, with any number of pages. A page that cannot be decoded is named, and the others are read.
+
+use std::io::BufReader;
+
+use ::tiff::decoder::{Decoder, DecodingResult, Limits as DecoderLimits, ifd::Value};
+use ::tiff::tags::Tag;
+use ::tiff::{ColorType, TiffError};
+use docmill_core::error::ErrorNote;
+use docmill_core::problem::Problem;
+use docmill_core::wire::{Found, ReadLimits, Want};
+use docmill_core::{Error, Result};
+use file_format::FileFormat;
+use image::metadata::Orientation;
+
+use crate::format::{Claim, Format};
+use crate::input::Input;
+use crate::shared::exif::believable;
+use crate::shared::grey::Grey;
+use crate::shared::picture;
+use crate::sink::Sink;
+use crate::sniff::Head;
+
+const MEDIA_TYPE: &str = "image/tiff";
+
+/// What the decoder may take for one page.
+const MAX_DECODER_BYTES: usize = 600 << 20;
+
+/// Texts that a scanner or a person writes into the file, with the names they are told under.
+const TOLD: &[(Tag, &str)] = &[
+    (Tag::ImageDescription, "description"),
+    (Tag::Artist, "author"),
+    (Tag::Copyright, "copyright"),
+    (Tag::Software, "software"),
+    (Tag::Make, "camera_make"),
+    (Tag::Model, "camera_model"),
+    (Tag::DateTime, "created"),
+    // The document's name.
+    (Tag::Unknown(269), "title"),
+];
+
+pub(super) struct Tiff;
+
+impl Format for Tiff {
+    fn name(&self) -> &'static str {
+        "tiff"
+    }
+
+    fn media_types(&self) -> &'static [&'static str] {
+        &[MEDIA_TYPE]
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
+        const MAGIC: &[&[u8]] = &[b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"];
+        let looks = MAGIC.iter().any(|magic| head.bytes.starts_with(magic));
+        // Raw pictures of cameras have the same form and other content.
+        (looks && FileFormat::from_bytes(head.bytes).media_type() == MEDIA_TYPE)
+            .then_some(Claim::certain(MEDIA_TYPE))
+    }
+
+    fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
+        let mut allowed = DecoderLimits::default();
+        allowed.decoding_buffer_size = MAX_DECODER_BYTES;
+        allowed.intermediate_buffer_size = MAX_DECODER_BYTES;
+        let decoder = Decoder::new(BufReader::new(&mut *input)).map_err(|e| failed(&e))?;
+        let mut decoder = decoder.with_limits(allowed);
+        if want.metadata {
+            for (tag, name) in TOLD {
+                if let Ok(Some(Value::Ascii(text))) = decoder.find_tag(*tag) {
+                    sink.meta(name, &text)?;
+                }
+            }
+        }
+        let (first, last) = want.pages.unwrap_or((1, u32::MAX));
+        let mut number = 1;
+        loop {
+            if number >= first && number <= last {
+                self.page(&mut decoder, number, want, limits, sink)?;
+            }
+            // One more than allowed is handed on, so that the sink can say that it was too many.
+            if number >= last || number > limits.max_pages || !decoder.more_images() {
+                break;
+            }
+            if let Err(error) = decoder.next_image() {
+                let note = ErrorNote::from(&failed(&error));
+                sink.warn(Problem::from(&note).on_page(number + 1))?;
+                break;
+            }
+            number += 1;
+        }
+        sink.put(Found::PageCount(number))
+    }
+}
+
+type Source<'a> = Decoder<BufReader<&'a mut Input>>;
+
+impl Tiff {
+    fn page(
+        &self,
+        decoder: &mut Source<'_>,
+        number: u32,
+        want: Want,
+        limits: &ReadLimits,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        if !picture::wants_pixels(want) {
+            return picture::emit_unseen(number, sink);
+        }
+        match picture::guarded(|| decode(decoder, limits)) {
+            Ok((picture, dpi)) => picture::emit(number, picture, dpi, sink),
+            Err(error) => {
+                sink.warn(Problem::from(&ErrorNote::from(&error)).on_page(number))?;
+                picture::emit_unseen(number, sink)
+            }
+        }
+    }
+}
+
+fn decode(decoder: &mut Source<'_>, limits: &ReadLimits) -> Result<(Grey, Option<u32>)> {
+    let (width, height) = decoder.dimensions().map_err(|e| failed(&e))?;
+    picture::check_size(width, height, limits)?;
+    let colours = decoder.colortype().map_err(|e| failed(&e))?;
+    let palette = match colours {
+        ColorType::Palette(_) => decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|e| failed(&e))?,
+        _ => Vec::new(),
+    };
+    let orientation = decoder.find_tag_unsigned::<u8>(Tag::Orientation).ok().flatten();
+    let dpi = resolution(decoder);
+    let decoded = decoder.read_image().map_err(|e| failed(&e))?;
+    let pixels = grey(&decoded, colours, (width, height), &palette)?;
+    let picture = Grey::new(width, height, pixels)?;
+    let picture = match orientation.and_then(Orientation::from_exif) {
+        None | Some(Orientation::NoTransforms) => picture,
+        Some(orientation) => {
+            let luma = image::GrayImage::from_raw(width, height, picture.into_pixels())
+                .ok_or_else(|| Error::bug("a picture changed its size while it became grey"))?;
+            let mut turned = image::DynamicImage::ImageLuma8(luma);
+            turned.apply_orientation(orientation);
+            picture::grey(turned)?
+        }
+    };
+    Ok((picture, dpi))
+}
+
+fn resolution(decoder: &mut Source<'_>) -> Option<u32> {
+    let across = match decoder.find_tag(Tag::XResolution).ok()?? {
+        Value::Rational(over, under) => f64::from(over) / f64::from(under),
+        Value::Float(value) => f64::from(value),
+        _ => return None,
+    };
+    let unit = decoder.find_tag_unsigned::<u16>(Tag::ResolutionUnit).ok().flatten();
+    believable(if unit == Some(3) { across * 2.54 } else { across })
+}
+
+/// One byte a pixel, whatever the samples are.
+fn grey(decoded: &DecodingResult, colours: ColorType, size: (u32, u32), palette: &[u16]) -> Result<Vec<u8>> {
+    let pixels = size.0 as usize * size.1 as usize;
+    let samples = match (decoded, colours) {
+        (DecodingResult::U8(packed), ColorType::Gray(bits @ 1..=7) | ColorType::Palette(bits @ 1..=7)) => {
+            unpacked(packed, bits, size.0 as usize, matches!(colours, ColorType::Gray(_)))
+        }
+        (DecodingResult::U8(bytes), _) => bytes.clone(),
+        (DecodingResult::U16(words), _) => words.iter().map(|word| (word >> 8) as u8).collect(),
+        (DecodingResult::U32(words), _) => words.iter().map(|word| (word >> 24) as u8).collect(),
+        (DecodingResult::F32(values), _) => {
+            values.iter().map(|v| (v * 255.0).clamp(0.0, 255.0) as u8).collect()
+        }
+        _ => return Err(Error::unsupported_format("picture has samples of a sort that is not read")),
+    };
+    let each = |channels: usize, of: &dyn Fn(&[u8]) -> u8| -> Vec<u8> {
+        samples.chunks_exact(channels).map(of).collect()
+    };
+    let on_white = |light: u8, cover: u8| {
+        ((u32::from(light) * u32::from(cover) + 255 * (255 - u32::from(cover))) / 255) as u8
+    };
+    let mut out = match colours {
+        ColorType::Gray(_) => samples,
+        ColorType::GrayA(_) => each(2, &|s| on_white(s[0], s[1])),
+        ColorType::RGB(_) => each(3, &|s| picture::luma(s[0], s[1], s[2])),
+        ColorType::RGBA(_) => each(4, &|s| on_white(picture::luma(s[0], s[1], s[2]), s[3])),
+        // The first of the three is lightness already.
+        ColorType::YCbCr(_) | ColorType::Lab(_) => each(3, &|s| s[0]),
+        ColorType::CMYK(_) => each(4, &|s| {
+            let paper = |ink: u8| ((255 - u32::from(ink)) * (255 - u32::from(s[3])) / 255) as u8;
+            picture::luma(paper(s[0]), paper(s[1]), paper(s[2]))
+        }),
+        ColorType::Palette(_) => {
+            let third = palette.len() / 3;
+            let colour = |index: usize, part: usize| {
+                palette.get(part * third + index).map_or(255, |value| (value >> 8) as u8)
+            };
+            samples
+                .iter()
+                .map(|s| usize::from(*s))
+                .map(|index| picture::luma(colour(index, 0), colour(index, 1), colour(index, 2)))
+                .collect()
+        }
+        ColorType::Multiband { num_samples, .. } => each(usize::from(num_samples.max(1)), &|s| s[0]),
+        ColorType::CMYKA(_) => {
+            return Err(Error::unsupported_format("picture has colours of a sort that is not read"));
+        }
+        other => {
+            return Err(Error::unsupported_format(format!(
+                "picture has colours that are not read: {other:?}"
+            )));
+        }
+    };
+    if out.len() < pixels {
+        return Err(Error::corrupt(format!("picture has {} of {pixels} pixels", out.len())));
+    }
+    out.truncate(pixels);
+    Ok(out)
+}
+
+/// Samples of less than a byte, each in a byte of its own; spread over all levels if they are levels.
+fn unpacked(packed: &[u8], bits: u8, width: usize, levels: bool) -> Vec<u8> {
+    let per_row = (width * usize::from(bits)).div_ceil(8);
+    let most = (1_u16 << bits) - 1;
+    let mut out = Vec::with_capacity(packed.len() * 8 / usize::from(bits));
+    for row in packed.chunks_exact(per_row.max(1)) {
+        for x in 0..width {
+            let at = x * usize::from(bits);
+            // Samples of three, five, six or seven bits may lie in two bytes.
+            let two = u16::from(row[at / 8]) << 8 | u16::from(row.get(at / 8 + 1).copied().unwrap_or(0));
+            let value = (two >> (16 - at % 8 - usize::from(bits))) & most;
+            out.push(if levels { (value * 255 / most) as u8 } else { value as u8 });
+        }
+    }
+    out
+}
+
+fn failed(error: &TiffError) -> Error {
+    match error {
+        TiffError::LimitsExceeded => Error::limit_exceeded("picture needs more memory than is allowed")
+            .with_hint("raise `limits.max_image_pixels` or `sandbox.memory`"),
+        TiffError::UnsupportedError(_) => {
+            Error::unsupported_format(format!("picture is of a sort that is not read: {error}"))
+        }
+        _ => Error::corrupt(format!("picture cannot be decoded: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::limits::Limits;
+    use docmill_core::ocr::OcrMode;
+
+    use super::*;
+    use crate::tests_support::{fixture, scans, try_read};
+
+    const SEEN: Want = Want { ocr: OcrMode::Auto, ..Want::TEXT };
+
+    #[test]
+    fn every_page_of_a_fax_is_seen_with_its_resolution() {
+        let (found, result) =
+            try_read("a.tif", &fixture("tiff/two-pages.tif"), SEEN, &Limits::default().for_reader());
+        result.unwrap();
+        assert_eq!(found.pages().len(), 2);
+        let scans = scans(&found);
+        assert_eq!(
+            scans.iter().map(|s| (s.number, s.dpi)).collect::<Vec<_>>(),
+            [(1, Some(200)), (2, Some(200))]
+        );
+        for scan in scans {
+            let dark = scan.pixels.iter().filter(|p| **p == 0).count();
+            assert!((1_000..20_000).contains(&dark), "page {} has {dark} dark pixels", scan.number);
+        }
+    }
+
+    #[test]
+    fn colours_become_grey() {
+        let (found, result) =
+            try_read("a.tif", &fixture("tiff/colour.tif"), SEEN, &Limits::default().for_reader());
+        result.unwrap();
+        assert_eq!(scans(&found)[0].pixels.iter().filter(|p| **p > 250).count() * 10 / (560 * 200), 9);
+    }
+
+    #[test]
+    fn damaged_file_ends_with_a_reason() {
+        let (found, result) =
+            try_read("a.tif", &fixture("tiff/damaged.tif"), SEEN, &Limits::default().for_reader());
+        assert!(result.is_err() || !found.warnings().is_empty());
+    }
+
+    #[test]
+    fn samples_of_few_bits_are_spread_over_all_levels() {
+        assert_eq!(unpacked(&[0b1010_0000], 1, 3, true), [255, 0, 255]);
+        assert_eq!(unpacked(&[0x0f, 0xa0], 4, 3, true), [0, 255, 170]);
+        assert_eq!(unpacked(&[0b0110_0000], 2, 2, false), [1, 2]);
+    }
+}

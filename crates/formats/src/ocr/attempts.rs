@@ -1,0 +1,194 @@
+//! What is tried on a page, in order, and whose result is taken.
+//!
+//! A good page costs one run of Tesseract. Everything else happens to poor pages alone: which way is up, better
+//! pixels, a second engine. All tries are recorded, and the best of them wins.
+
+use docmill_core::Result;
+use docmill_core::ocr::{RecognisedPage, Recognition, Scan, Try};
+use docmill_core::wire::Found;
+
+use super::picture::Picture;
+use super::reading::Reading;
+use super::tesseract::Segmentation;
+use super::{Recogniser, clean};
+use crate::language;
+use crate::sink::Sink;
+
+/// Below this share of confidence a word is rather wrong than right.
+const MORE_WRONG_THAN_RIGHT: f32 = 0.5;
+
+/// How sure the orientation must be to be followed; the engine itself calls 15 certain and 1 a guess.
+const SURE_OF_ORIENTATION: f32 = 1.0;
+
+/// Directions are compared on pictures of at most so many pixels.
+const DIRECTION_PIXELS: f32 = 3_000_000.0;
+
+/// The tries at one page.
+pub(super) struct Attempts<'a> {
+    recogniser: &'a mut Recogniser,
+    scan: &'a Scan,
+    tries: Vec<Try>,
+    best: Option<Best>,
+}
+
+/// The best result so far.
+struct Best {
+    reading: Reading,
+    picture: Picture,
+    engine: String,
+    worth: f32,
+    /// Its place among the tries.
+    position: usize,
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(recogniser: &'a mut Recogniser, scan: &'a Scan) -> Result<Self> {
+        scan.check()?;
+        Ok(Self { recogniser, scan, tries: Vec::new(), best: None })
+    }
+
+    /// Tries until the page is good or nothing is left to try.
+    pub(super) fn run(mut self, sink: &mut dyn Sink) -> Result<Recognition> {
+        let as_it_came = Picture::of(self.scan)?;
+        if self.tesseract(&as_it_came, Segmentation::Auto, sink)? {
+            return Ok(self.finish());
+        }
+        let upright = self.upright(as_it_came, sink)?;
+        if self.is_good() {
+            return Ok(self.finish());
+        }
+        let evened = clean::evened(&upright)?;
+        if self.tesseract(&evened, Segmentation::Block, sink)? {
+            return Ok(self.finish());
+        }
+        if self.second_engine(&evened, sink)? {
+            return Ok(self.finish());
+        }
+        let smoothed = clean::smoothed(&evened)?;
+        self.tesseract(&smoothed, Segmentation::Block, sink)?;
+        Ok(self.finish())
+    }
+
+    /// Turns the page so that its text stands upright, as far as that can be told.
+    fn upright(&mut self, page: Picture, sink: &mut dyn Sink) -> Result<Picture> {
+        let told = self.recogniser.tesseract.orientation(&page.grey, page.dpi);
+        if let Some((degrees, sure)) = told
+            && sure >= SURE_OF_ORIENTATION
+        {
+            if degrees == 0 {
+                return Ok(page);
+            }
+            let turned = page.turn(degrees);
+            self.tesseract(&turned, Segmentation::Auto, sink)?;
+            return Ok(if self.best_turn() == degrees { turned } else { page });
+        }
+        if self.best_quality() >= MORE_WRONG_THAN_RIGHT {
+            return Ok(page);
+        }
+        // Nobody knows: the direction in which most can be read is the right one.
+        let pixels = page.grey.width() as f32 * page.grey.height() as f32;
+        let small = if pixels > DIRECTION_PIXELS {
+            page.scale((DIRECTION_PIXELS / pixels).sqrt())?
+        } else {
+            page.clone()
+        };
+        for degrees in [180, 90, 270] {
+            if self.tesseract(&small.turn(degrees), Segmentation::Auto, sink)? {
+                break;
+            }
+        }
+        Ok(page.turn(self.best_turn()))
+    }
+
+    /// One run of Tesseract; whether the page is good now.
+    fn tesseract(&mut self, picture: &Picture, how: Segmentation, sink: &mut dyn Sink) -> Result<bool> {
+        let engine = self.recogniser.tesseract.name().to_owned();
+        let reading = self.recogniser.tesseract.read(&picture.grey, picture.dpi, how)?;
+        self.consider(engine, picture, reading, sink)
+    }
+
+    /// One run of PP-OCR, if its models are there; whether the page is good now.
+    fn second_engine(&mut self, picture: &Picture, sink: &mut dyn Sink) -> Result<bool> {
+        let Ok(engine) = &self.recogniser.ppocr else { return Ok(false) };
+        let reading = engine.read(&picture.grey)?;
+        let name = engine.name().to_owned();
+        self.consider(name, picture, reading, sink)
+    }
+
+    fn consider(
+        &mut self,
+        engine: String,
+        picture: &Picture,
+        reading: Reading,
+        sink: &mut dyn Sink,
+    ) -> Result<bool> {
+        let worth = worth(&reading);
+        self.tries.push(Try {
+            engine: engine.clone(),
+            steps: picture.steps.iter().map(|step| (*step).to_owned()).collect(),
+            quality: reading.quality(),
+            characters: reading.characters(),
+            chosen: false,
+        });
+        if !reading.words.is_empty() && self.best.as_ref().is_none_or(|best| worth > best.worth) {
+            let position = self.tries.len() - 1;
+            self.best = Some(Best { reading, picture: picture.clone(), engine, worth, position });
+        }
+        sink.put(Found::Tried)?;
+        Ok(self.is_good())
+    }
+
+    fn is_good(&self) -> bool {
+        self.best_quality() >= self.recogniser.threshold
+    }
+
+    fn best_quality(&self) -> f32 {
+        self.best.as_ref().and_then(|best| best.reading.quality()).unwrap_or(0.0)
+    }
+
+    fn best_turn(&self) -> u32 {
+        self.best.as_ref().map_or(0, |best| best.picture.turned)
+    }
+
+    fn finish(mut self) -> Recognition {
+        let size = (self.scan.width, self.scan.height);
+        let (mut text, mut words, mut quality) = (String::new(), Vec::new(), None);
+        let (mut engine, mut turned) = (self.recogniser.tesseract.name().to_owned(), 0);
+        if let Some(best) = self.best {
+            if let Some(chosen) = self.tries.get_mut(best.position) {
+                chosen.chosen = true;
+            }
+            (quality, engine, turned) = (best.reading.quality(), best.engine, best.picture.turned);
+            words = best.reading.words.into_iter().map(|word| best.picture.on_scan(word, size)).collect();
+            text = best.reading.text;
+        }
+        words.truncate(Recognition::MAX_WORDS);
+        text.truncate(text.floor_char_boundary(Recognition::MAX_TEXT_BYTES));
+        let mut sample = language::Sample::default();
+        sample.add(&text);
+        Recognition {
+            language: sample.language().map(str::to_owned),
+            text,
+            page: RecognisedPage {
+                number: self.scan.number,
+                engine,
+                turned,
+                width: size.0,
+                height: size.1,
+                dpi: self.scan.dpi,
+                quality,
+                words,
+                tries: self.tries,
+            },
+        }
+    }
+}
+
+/// Characters that are rather right, less those that are rather wrong: many words of middling confidence beat a
+/// few certain ones, and noise is worth less than nothing.
+fn worth(reading: &Reading) -> f32 {
+    let of = |word: &docmill_core::ocr::Word| {
+        (word.confidence - MORE_WRONG_THAN_RIGHT) * word.text.chars().count() as f32
+    };
+    reading.words.iter().map(of).sum()
+}

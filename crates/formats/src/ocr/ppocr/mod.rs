@@ -1,0 +1,70 @@
+//! PP-OCRv6: a detector that finds lines and a recogniser that reads them, run by `rten`. Slower than Tesseract and
+//! better on what is badly lit, crumpled or printed by a till.
+//!
+//! Its models are not part of docmill; `docmill models pull` gets them.
+
+mod detect;
+mod lines;
+mod recognise;
+
+use docmill_core::{Error, Result};
+
+use super::Models;
+use super::reading::Reading;
+use crate::shared::grey::Grey;
+
+/// The two models.
+pub(crate) struct PpOcr {
+    detector: detect::Detector,
+    recogniser: recognise::Recogniser,
+}
+
+/// A rectangle in pixels.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Area {
+    left: f32,
+    top: f32,
+    right: f32,
+    bottom: f32,
+}
+
+impl Area {
+    fn width(self) -> f32 {
+        self.right - self.left
+    }
+
+    fn height(self) -> f32 {
+        self.bottom - self.top
+    }
+
+    fn middle(self) -> f32 {
+        f32::midpoint(self.top, self.bottom)
+    }
+}
+
+impl PpOcr {
+    /// Loads both models from their bytes.
+    pub(crate) fn load(models: Models) -> Result<Self> {
+        Ok(Self {
+            detector: detect::Detector::load(models.detector)?,
+            recogniser: recognise::Recogniser::load(models.recogniser)?,
+        })
+    }
+
+    /// With its version.
+    pub(crate) fn name(&self) -> &'static str {
+        "PP-OCRv6 small"
+    }
+
+    /// Recognises a page whose lines are level.
+    pub(crate) fn read(&self, page: &Grey) -> Result<Reading> {
+        let areas = self.detector.find(page)?;
+        let pieces = self.recogniser.read(page, &areas)?;
+        Ok(lines::assemble(pieces))
+    }
+}
+
+/// A model's error, in our words.
+fn failed(error: &dyn std::fmt::Display) -> Error {
+    Error::bug(format!("PP-OCR could not be run: {error}"))
+}

@@ -1,0 +1,93 @@
+//! Pages that come as pixels.
+
+use std::sync::atomic::Ordering;
+
+use docmill_core::ErrorKind;
+use docmill_core::artifact::{TextSource, Transcript};
+use docmill_core::ingestion::IngestionStatus as S;
+use docmill_core::ocr::OcrMode;
+use docmill_core::ports::Blobs as _;
+use docmill_core::ports::blobs::Content;
+use docmill_core::problem::ResultCode as R;
+
+use crate::fakes::World;
+
+async fn transcript(world: &World, name: &str) -> Transcript {
+    let key = world.store.facts(name).transcription.unwrap();
+    let Content::Inline(json) = world.blobs.open(&key, u64::MAX).await.unwrap() else { panic!("not inline") };
+    serde_json::from_slice(&json).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn scans_become_text_with_how_it_was_recognised() {
+    let world = World::new();
+    world.ocr.see("words on paper", 0.9);
+    world.offer("scan.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.end("scan.png"), Some((S::Completed, R::Success)));
+    let transcript = transcript(&world, "scan.png").await;
+    assert_eq!(transcript.language.as_deref(), Some("eng"));
+    let pages: Vec<_> = transcript.pages.iter().map(|p| (p.number, p.source, p.text.as_str())).collect();
+    let expected: Vec<_> = (1..=3).map(|n| (n, TextSource::Ocr, "words on paper")).collect();
+    assert_eq!(pages, expected);
+    assert_eq!(transcript.pages[0].reason, "picture; recognised by fake");
+    let numbers: Vec<_> = transcript.recognised.iter().map(|page| page.number).collect();
+    assert_eq!(numbers, [1, 2, 3], "whatever the recogniser says");
+}
+
+#[tokio::test(start_paused = true)]
+async fn page_that_cannot_be_recognised_is_named_and_the_others_are_read() {
+    let world = World::new();
+    world.ocr.see("words on paper", 0.9);
+    *world.ocr.fails_on.lock().unwrap() = Some((2, ErrorKind::Timeout));
+    world.offer("scan.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.end("scan.png"), Some((S::Completed, R::Success)));
+    let transcript = transcript(&world, "scan.png").await;
+    assert_eq!(transcript.problems[0].page, Some(2));
+    let sources: Vec<_> = transcript.pages.iter().map(|page| page.source).collect();
+    assert_eq!(sources, [TextSource::Ocr, TextSource::None, TextSource::Ocr]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn scans_are_tried_again_when_the_recogniser_is_away() {
+    let world = World::new();
+    world.ocr.see("words on paper", 0.9);
+    *world.ocr.fails_on.lock().unwrap() = Some((2, ErrorKind::Unavailable));
+    world.offer("scan.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.end("scan.png"), Some((S::Completed, R::Success)));
+    assert!(transcript(&world, "scan.png").await.problems.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_recogniser_pages_say_what_is_missing_and_how_to_get_it() {
+    let world = World::new();
+    world.offer("scan.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.end("scan.png"), Some((S::Completed, R::TextUnavailable)));
+    let transcript = transcript(&world, "scan.png").await;
+    assert_eq!(transcript.pages[0].reason, "picture; OCR is off: no glasses (buy some)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn recognising_can_be_switched_off() {
+    let world = World::with(|settings| settings.ocr.mode = OcrMode::Never);
+    world.ocr.see("words on paper", 0.9);
+    world.offer("scan.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.ocr.recognised.load(Ordering::SeqCst), 0);
+    assert_eq!(transcript(&world, "scan.png").await.pages[0].reason, "picture; OCR is off (`never`)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_recognised_is_reused() {
+    let world = World::new();
+    world.ocr.see("words on paper", 0.9);
+    world.offer("scan.png", b"pixels").await;
+    world.work().await;
+    world.offer("scan-again.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.end("scan-again.png"), Some((S::Completed, R::Success)));
+    assert_eq!(world.ocr.recognised.load(Ordering::SeqCst), 3, "three pages, once");
+}
