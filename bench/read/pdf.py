@@ -303,7 +303,7 @@ def markdown(results):
     yield "Files under 0.8:"
     yield ""
     for file, about in results["under_0.8"].items():
-        yield f"- `{Path(file).name}`, {about['f1']:.3f}: {about.get('why', 'not explained')}"
+        yield f"- `{Path(file).name}`, {about['f1']:.3f}: {about.get('why', 'not explained')}."
 
 
 if __name__ == "__main__":

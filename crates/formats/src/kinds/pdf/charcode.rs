@@ -39,25 +39,32 @@ struct Tables {
 }
 
 /// What a font's dictionary says about the meaning of its codes.
-#[derive(Default)]
-struct Facts {
+struct Facts<'a> {
     /// Of two bytes and more, and not simple.
     composite: bool,
     /// The program comes with the document; else another stands in for it, whose glyphs have other numbers.
     embedded: bool,
     /// No encoding is stated, nor a map to characters.
     bare: bool,
-    tables: Option<Tables>,
+    font: Dict<'a>,
+    /// Large, and nearly always not needed.
+    tables: OnceCell<Option<Tables>>,
+}
+
+impl Facts<'_> {
+    fn tables(&self) -> Option<&Tables> {
+        self.tables.get_or_init(|| if self.composite { tables(&self.font) } else { None }).as_ref()
+    }
 }
 
 /// The fonts of a page by name, without the tag of a subset.
-type Fonts = HashMap<Vec<u8>, Facts>;
+type Fonts<'a> = HashMap<Vec<u8>, Facts<'a>>;
 
 /// Looks up codes for one page. Nothing is loaded before a code needs it.
 pub(super) struct CharCodes<'p, 'a> {
     page: &'p Page<'a>,
     programs: &'p Programs,
-    fonts: OnceCell<Fonts>,
+    fonts: OnceCell<Fonts<'a>>,
     some_bare: OnceCell<bool>,
     two_bytes: OnceCell<Option<&'static Encoding>>,
 }
@@ -68,7 +75,7 @@ impl<'p, 'a> CharCodes<'p, 'a> {
         Self { page, programs, fonts, some_bare, two_bytes }
     }
 
-    fn fonts(&self) -> &Fonts {
+    fn fonts(&self) -> &Fonts<'a> {
         self.fonts.get_or_init(|| {
             let mut fonts = Fonts::new();
             collect(self.page.resources(), 0, &mut fonts);
@@ -76,7 +83,7 @@ impl<'p, 'a> CharCodes<'p, 'a> {
         })
     }
 
-    fn facts(&self, glyph: &OutlineGlyph) -> Option<&Facts> {
+    fn facts(&self, glyph: &OutlineGlyph) -> Option<&Facts<'a>> {
         self.fonts().get(glyph.font_data()?.postscript_name?.as_bytes())
     }
 
@@ -102,7 +109,7 @@ impl<'p, 'a> CharCodes<'p, 'a> {
             // programs of symbol fonts call their signs by the letters on the keys.
             let letters = shown(stated)?;
             // The interpreter takes a code for its place in the standard encoding if none is stated.
-            let bare = *self.some_bare.get_or_init(|| self.fonts().values().any(|facts| facts.bare));
+            let bare = *self.some_bare.get_or_init(|| some_bare(self.page.resources()));
             if !bare || self.facts(glyph).is_none_or(|facts| !facts.bare) {
                 return Some(Meaning::Known(letters));
             }
@@ -110,7 +117,7 @@ impl<'p, 'a> CharCodes<'p, 'a> {
         }
         let facts = self.facts(glyph)?;
         let code = glyph.char_code();
-        if let Some(tables) = &facts.tables {
+        if let Some(tables) = facts.tables() {
             let cid = (1..=4).find_map(|bytes| tables.codes.lookup_cid_code(code, bytes))?;
             return tables.characters.lookup_bf_string(cid).and_then(shown).map(Meaning::Known);
         }
@@ -147,9 +154,9 @@ fn two_bytes(resources: &Resources<'_>) -> Option<&'static Encoding> {
     all
 }
 
-fn collect(resources: &Resources<'_>, depth: usize, fonts: &mut Fonts) {
+fn collect<'a>(resources: &Resources<'a>, depth: usize, fonts: &mut Fonts<'a>) {
     for key in resources.fonts.keys() {
-        let Some(font) = resources.fonts.get::<Dict<'_>>(&key) else { continue };
+        let Some(font) = resources.fonts.get::<Dict<'a>>(&key) else { continue };
         let Some(name) = font.get::<Name<'_>>(b"BaseFont") else { continue };
         if fonts.len() >= MOST_FONTS {
             return;
@@ -160,14 +167,20 @@ fn collect(resources: &Resources<'_>, depth: usize, fonts: &mut Fonts) {
         return;
     }
     for key in resources.x_objects.keys() {
-        let Some(form) = resources.x_objects.get::<Stream<'_>>(&key) else { continue };
-        if let Some(own) = form.dict().get::<Dict<'_>>(b"Resources") {
+        let Some(form) = resources.x_objects.get::<Stream<'a>>(&key) else { continue };
+        if let Some(own) = form.dict().get::<Dict<'a>>(b"Resources") {
             collect(&Resources::new(own), depth + 1, fonts);
         }
     }
 }
 
-fn facts(font: &Dict<'_>) -> Facts {
+/// Whether a font of the page itself states nothing. Forms are not searched for that: it is asked of every page.
+fn some_bare(resources: &Resources<'_>) -> bool {
+    let fonts = resources.fonts.keys().take(MOST_FONTS);
+    fonts.filter_map(|key| resources.fonts.get::<Dict<'_>>(&key)).any(|font| facts(&font).bare)
+}
+
+fn facts<'a>(font: &Dict<'a>) -> Facts<'a> {
     let composite = font.get::<Name<'_>>(b"Subtype").is_some_and(|kind| *kind == *b"Type0");
     let described = if composite { descendant(font) } else { Some(font.clone()) };
     let program = described.and_then(|font| font.get::<Dict<'_>>(b"FontDescriptor"));
@@ -183,7 +196,7 @@ fn facts(font: &Dict<'_>) -> Facts {
         && !of_letters
         && !font.contains_key(b"Encoding")
         && !font.contains_key(b"ToUnicode");
-    Facts { composite, embedded, bare, tables: if composite { tables(font) } else { None } }
+    Facts { composite, embedded, bare, font: font.clone(), tables: OnceCell::new() }
 }
 
 fn descendant<'a>(font: &Dict<'a>) -> Option<Dict<'a>> {

@@ -61,7 +61,7 @@ impl Format for Pdf {
     fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
         // hayro works on the whole file in memory. The child's memory limit holds for it.
         let bytes = input.whole(u64::MAX)?;
-        let pdf = open(bytes, input.passwords())?;
+        let pdf = open(&bytes, input.passwords())?;
         let page_count = pdf.pages().len() as u32;
         sink.put(Found::PageCount(page_count))?;
         if want.metadata {
@@ -91,14 +91,14 @@ impl Format for Pdf {
 }
 
 /// Opens a document: without a password, or with one of those that are known.
-fn open(bytes: Arc<Vec<u8>>, passwords: &[String]) -> Result<hayro_syntax::Pdf> {
-    let first = match hayro_syntax::Pdf::new(Arc::clone(&bytes)) {
+fn open(bytes: &Arc<Vec<u8>>, passwords: &[String]) -> Result<hayro_syntax::Pdf> {
+    let first = match hayro_syntax::Pdf::new(Arc::clone(bytes)) {
         Err(e @ LoadPdfError::Decryption(DecryptionError::PasswordProtected)) => e,
         other => return other.map_err(load_error),
     };
     let known = passwords.iter();
     let opened =
-        known.map(|one| hayro_syntax::Pdf::new_with_password(Arc::clone(&bytes), one)).find_map(Result::ok);
+        known.map(|one| hayro_syntax::Pdf::new_with_password(Arc::clone(bytes), one)).find_map(Result::ok);
     opened.ok_or_else(|| match passwords.len() {
         0 => load_error(first).with_hint("give its password in `read.passwords`"),
         count => {
