@@ -127,7 +127,9 @@ impl Reply {
         let mut from = BufReader::new(stream);
         let mut line = String::new();
         from.read_line(&mut line).unwrap();
-        let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("no answer: {line:?}")).parse().unwrap();
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        assert!(status.is_some(), "no answer: {line:?}");
+        let status = status.unwrap();
         let mut headers = BTreeMap::new();
         loop {
             let mut line = String::new();
@@ -153,7 +155,9 @@ impl Reply {
 
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
+        let parsed = serde_json::from_slice(&self.body);
+        assert!(parsed.is_ok(), "not JSON: {}", self.text());
+        parsed.unwrap()
     }
 
     /// Insists on a problem with this status and code, in its proper form.
