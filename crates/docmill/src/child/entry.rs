@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::num::ParseFloatError;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
@@ -105,7 +106,8 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
             Some("--languages") => setup.languages = value,
             Some("--ppocr") => setup.ppocr = Some(value.into()),
             Some("--threshold") => {
-                setup.threshold = value.parse().map_err(|_| unusable("--threshold is no number"))?;
+                let no_number = |e: ParseFloatError| unusable("--threshold is no number").with_source(e);
+                setup.threshold = value.parse().map_err(no_number)?;
             }
             _ => return Err(unusable(&format!("unknown argument {}", name.display()))),
         }
