@@ -39,9 +39,10 @@ export function useLibrary(filter: LibraryFilter) {
 export const useStatus = () =>
   useQuery({ queryKey: ["status"], queryFn: ({ signal }) => get<Status>("/v1/status", {}, signal), refetchInterval: 5000 });
 
-export const useDocument = (id: string) =>
+export const useDocument = (id: string, enabled = true) =>
   useQuery({
     queryKey: ["document", id],
+    enabled,
     queryFn: ({ signal }) => get<DocumentDetail>(`/v1/documents/${encodeURIComponent(id)}`, {}, signal),
   });
 

@@ -91,7 +91,7 @@ function Body({ document }: { document: DocumentDetail }) {
         <div className="flex min-h-0 flex-col bg-surface max-lg:border-t max-lg:border-line">
           <Tabs label="About the document" tabs={tabs} current={chosen} onChoose={(next) => set({ tab: next }, true)} />
           <TabPanel id={chosen}>
-            {chosen === "text" ? text : chosen === "about" ? <Facts document={document} /> : chosen === "family" ? <Family document={document} /> : <Timeline lines={document.timeline} />}
+            {chosen === "text" ? text : chosen === "about" ? <Facts document={document} /> : chosen === "family" ? <Family document={document} /> : <Timeline document={document} onPage={goPage} />}
           </TabPanel>
         </div>
       </div>
