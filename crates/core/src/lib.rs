@@ -36,5 +36,6 @@ pub mod state;
 pub mod task;
 pub mod text;
 pub mod wire;
+pub mod words;
 
 pub use error::{Error, ErrorKind, Result};

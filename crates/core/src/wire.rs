@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorNote, Result};
 use crate::ocr::{OcrMode, Recognition, Scan};
 use crate::picture::{Picture, PictureSize};
 use crate::problem::Problem;
+use crate::words::PageWords;
 
 /// No frame is longer than this, in either direction.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
@@ -37,6 +38,8 @@ pub struct Want {
     pub ocr: OcrMode,
     /// Pages as pictures for people, this large.
     pub pictures: Option<PictureSize>,
+    /// The words of pages with their places, as the file itself holds them.
+    pub words: bool,
 }
 
 impl Want {
@@ -49,11 +52,17 @@ impl Want {
         pages: None,
         ocr: OcrMode::Never,
         pictures: None,
+        words: false,
     };
     /// Text and metadata; no scans.
     pub const TEXT: Self = Self { text: true, metadata: true, ..Self::KIND };
     /// Members with their bytes.
     pub const CHILDREN: Self = Self { metadata: true, children: true, ..Self::KIND };
+
+    /// Whether it asks for something of pages that only formats have whose pages can be drawn.
+    pub fn needs_drawn_pages(&self) -> bool {
+        self.pictures.is_some() || self.words
+    }
 }
 
 /// The limits that hold inside a child, for one document.
@@ -139,6 +148,8 @@ pub enum Found {
     Scan(Scan),
     /// A page as somebody wants to see it (`Want::pictures`).
     Picture(Picture),
+    /// The words of a page and where they stand (`Want::words`).
+    Words(PageWords),
     /// How many members the container says it has.
     Declared(u64),
     /// A member begins; its chunks follow.
@@ -198,6 +209,7 @@ impl FromChild {
                 }
                 Found::Warn(problem) => strip_nul(&mut problem.message),
                 Found::Recognised(recognition) => recognition.clean(strip_nul),
+                Found::Words(page) => page.words.iter_mut().for_each(|word| strip_nul(&mut word.text)),
                 Found::PageCount(_)
                 | Found::Declared(_)
                 | Found::ChildChunk(_)

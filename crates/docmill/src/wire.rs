@@ -62,6 +62,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         store,
         blobs: Arc::new(Metered::new(blobs, metrics.blobs.clone(), Arc::clone(clock))),
         reader: metered_reader(settings, clock, metrics.children.clone()).await?,
+        viewer: viewer(settings, clock, metrics.children.clone())?,
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
         index,
         clock: Arc::clone(clock),
@@ -98,6 +99,25 @@ async fn metered_reader(
     meter: ChildMeter,
 ) -> Result<Arc<dyn Reader>> {
     ReaderPool::start(pool_settings(settings, meter), Arc::clone(clock)).await
+}
+
+/// More readers, for people who look at pages.
+fn viewer(settings: &Settings, clock: &Arc<dyn Clock>, meter: ChildMeter) -> Result<Arc<dyn Reader>> {
+    let mut pool = pool_settings(settings, meter);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    pool.max_children = match settings.view.children {
+        0 => (cores / 2).max(2),
+        children => children as usize,
+    };
+    // Pages are larger than texts and people look at one after the other: each goes alone, and one that takes
+    // long for a page makes way for the others, without losing its child for every page that is merely large.
+    pool.frame_max_orders = 1;
+    pool.max_detached = 2;
+    pool.slow_after = Duration::from_secs(2);
+    pool.slow_after_cpu = Duration::from_secs(2);
+    // Whoever reads a page looks at the next one minutes later, perhaps.
+    pool.idle_after = Duration::from_mins(2);
+    ReaderPool::start_later(pool, Arc::clone(clock))
 }
 
 /// The sandboxed recognisers, or what says why there are none.

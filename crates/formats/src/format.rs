@@ -62,6 +62,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// Has pages that can be drawn: gives `Want::pictures` and `Want::words`.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// Whether the file is one of its own. Looks at the head alone and must not panic on any bytes.
     fn sniff(&self, head: &Head<'_>) -> Option<Claim>;
 

@@ -34,6 +34,10 @@ pub fn read(
     let Some(format) = sniffed.format else {
         return Err(Error::unsupported_format(format!("no reader for `{}`", sniffed.media_type)));
     };
+    if want.needs_drawn_pages() && !format.draws() {
+        let message = format!("documents of type `{}` have no pages that can be drawn", sniffed.media_type);
+        return Err(Error::unsupported_format(message).with_hint("PDF files and pictures have"));
+    }
     input.set_name(name);
     input.go_to(0)?;
     let mut counted = Counted::new(sink, want, limits, input.length());

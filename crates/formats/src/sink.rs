@@ -11,6 +11,7 @@ use docmill_core::ocr::{OcrMode, Scan};
 use docmill_core::picture::Picture;
 use docmill_core::problem::Problem;
 use docmill_core::wire::{Found, ReadLimits, Want};
+use docmill_core::words::PageWords;
 
 use crate::language;
 
@@ -44,6 +45,11 @@ pub trait Sink {
     /// A page as a picture. Only where `Want::pictures` asks for it.
     fn picture(&mut self, picture: Picture) -> Result<()> {
         self.put(Found::Picture(picture))
+    }
+
+    /// The words of a page. Only where `Want::words` asks for them.
+    fn words(&mut self, words: PageWords) -> Result<()> {
+        self.put(Found::Words(words))
     }
 
     /// Something that does not stop the reading.
@@ -215,6 +221,21 @@ impl<'a> Counted<'a> {
         self.inner.put(Found::Picture(picture))
     }
 
+    fn put_words(&mut self, words: PageWords) -> Result<()> {
+        let outside = self.want.pages.is_some_and(|(a, b)| words.number < a || words.number > b);
+        if !self.want.words || outside {
+            return Ok(());
+        }
+        words.check()?;
+        let cost: u64 = words.words.iter().map(|word| word.text.len() as u64).sum();
+        if self.text_bytes + cost > self.limits.max_text_bytes {
+            let limit = self.limits.max_text_bytes;
+            return Err(self.stop(format!("words were cut at {limit} bytes"), "max_text_bytes"));
+        }
+        self.text_bytes += cost;
+        self.inner.words(words)
+    }
+
     fn put_page(&mut self, mut page: Page) -> Result<()> {
         if !self.want.text || self.want.pages.is_some_and(|(a, b)| page.number < a || page.number > b) {
             return Ok(());
@@ -253,6 +274,7 @@ impl Sink for Counted<'_> {
             Found::Page(page) => self.put_page(page),
             Found::Scan(scan) => self.put_scan(scan),
             Found::Picture(picture) => self.put_picture(picture),
+            Found::Words(words) => self.put_words(words),
             Found::Meta { key, value } => {
                 let cost = (key.len() + value.len()) as u64;
                 if self.text_bytes + cost > self.limits.max_text_bytes {

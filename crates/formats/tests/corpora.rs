@@ -58,6 +58,7 @@ impl Sink for Tally {
             | Found::PageCount(_)
             | Found::Scan(_)
             | Found::Picture(_)
+            | Found::Words(_)
             | Found::Tried
             | Found::Recognised(_)
             | Found::ChildChunk(_)

@@ -16,6 +16,8 @@ pub struct Deps {
     pub blobs: Arc<dyn Blobs>,
     /// The sandboxed readers.
     pub reader: Arc<dyn Reader>,
+    /// More of them, for people who look at pages: they wait for no ingest, and no ingest for them.
+    pub viewer: Arc<dyn Reader>,
     /// The sandboxed recognisers of text in pictures.
     pub ocr: Arc<dyn Ocr>,
     /// Full-text search.

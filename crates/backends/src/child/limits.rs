@@ -5,6 +5,7 @@
 
 use docmill_core::ocr::Word;
 use docmill_core::wire::{Found, ReadLimits};
+use docmill_core::words::PlacedWord;
 use docmill_core::{Error, Result};
 
 /// How far behind the readers' own limits the wall stands.
@@ -59,6 +60,11 @@ impl OutputCount {
             Found::Picture(picture) => {
                 picture.check()?;
                 self.pictures += 1;
+            }
+            Found::Words(page) => {
+                page.check()?;
+                self.pages += 1;
+                self.text_bytes += page.words.iter().map(|word| word.text.len() as u64).sum::<u64>();
             }
             Found::ChildChunk(chunk) => self.member_bytes += chunk.len() as u64,
             Found::ChildBegin { path, .. } | Found::ChildListed { path, .. } => self.add_member(path)?,
@@ -124,6 +130,7 @@ pub(super) fn weight(found: &Found) -> u64 {
         Found::Page(page) => page.text.len() + page.reason.len(),
         Found::Scan(scan) => scan.pixels.len() + scan.reason.len(),
         Found::Picture(picture) => picture.png.len(),
+        Found::Words(page) => page.words.iter().map(|word| word.text.len() + size_of::<PlacedWord>()).sum(),
         Found::ChildChunk(chunk) => chunk.len(),
         Found::ChildBegin { path, .. } | Found::ChildListed { path, .. } => path.len(),
         Found::ChildFailed { path, error, .. } => path.len() + error.message.len(),

@@ -102,6 +102,7 @@ pub(super) fn is_progress(found: &Found) -> bool {
         Found::Page(_)
         | Found::Scan(_)
         | Found::Picture(_)
+        | Found::Words(_)
         | Found::Tried
         | Found::Recognised(_)
         | Found::ChildBegin { .. }

@@ -27,6 +27,11 @@ impl ReaderPool {
         }
         Ok(Arc::new(Self(pool)))
     }
+
+    /// Starts a pool that starts nothing until it is needed; whether the sandbox holds is found out then.
+    pub fn start_later(settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Reader>> {
+        Ok(Arc::new(Self(ChildPool::start(settings, clock)?)))
+    }
 }
 
 #[async_trait]

@@ -226,6 +226,17 @@ pub static KEYS: &[Key] = &[
         "Wall time that a document may take without giving a page or a member.",
     ),
     key(
+        "view.children",
+        Place::Count32(|s| &mut s.view.children),
+        "Child processes that draw pages for people at once, beside those that read documents; 0 means one for two \
+         cores, and two at least. They start when somebody looks.",
+    ),
+    key(
+        "view.memory",
+        Place::Bytes(|s| &mut s.view.memory_bytes),
+        "Memory of this process for pictures of pages that were looked at lately. A page on a screen takes some 100 KiB.",
+    ),
+    key(
         "read.passwords",
         Place::Secrets(|s| &mut s.passwords),
         "Passwords that are tried on encrypted PDF files, one after the other, at most 100; documents that need none \

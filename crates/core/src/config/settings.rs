@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{GIB, Limits};
+use crate::limits::{GIB, Limits, MIB};
 use crate::ocr::OcrMode;
 use crate::task::DEFAULT_PRIORITY;
 
@@ -34,6 +34,8 @@ pub struct Settings {
     pub engine: EngineSettings,
     /// How children are fenced in.
     pub sandbox: SandboxSettings,
+    /// How pages are shown to people.
+    pub view: ViewSettings,
     /// Tried on encrypted documents.
     pub passwords: Vec<String>,
     /// How text is recognised in pictures.
@@ -64,6 +66,7 @@ impl Settings {
             http: HttpSettings::default(),
             engine: EngineSettings::default(),
             sandbox: SandboxSettings::default(),
+            view: ViewSettings::default(),
             passwords: Vec::new(),
             ocr: OcrSettings::default(),
             limits: Limits::default(),
@@ -362,6 +365,21 @@ impl Default for SandboxSettings {
             cpu_without_progress: Duration::from_mins(1),
             wall_without_progress: Duration::from_mins(2),
         }
+    }
+}
+
+/// How pages are shown to people.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ViewSettings {
+    /// Children that draw at once; 0 means one for two cores, and two at least.
+    pub children: u32,
+    /// Pictures and words that are kept for the next who looks.
+    pub memory_bytes: u64,
+}
+
+impl Default for ViewSettings {
+    fn default() -> Self {
+        Self { children: 0, memory_bytes: 64 * MIB }
     }
 }
 

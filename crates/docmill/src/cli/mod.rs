@@ -17,12 +17,14 @@ mod list;
 mod migrate;
 mod models;
 mod openapi;
+mod page;
 mod pause;
 mod prune;
 mod read;
 mod reprocess;
 mod restore;
 mod retry;
+mod saving;
 mod search;
 mod serve;
 mod show;
@@ -100,6 +102,7 @@ enum Command {
     Show(show::Args),
     Text(text::Args),
     Get(get::Args),
+    Page(page::Args),
     Search(search::Args),
     Status(status::Args),
     Why(why::Args),
@@ -216,6 +219,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Show(args) => args.run(cx).await,
         Command::Text(args) => args.run(cx).await,
         Command::Get(args) => args.run(cx).await,
+        Command::Page(args) => args.run(cx).await,
         Command::Search(args) => args.run(cx).await,
         Command::Status(args) => args.run(cx).await,
         Command::Why(args) => args.run(cx).await,

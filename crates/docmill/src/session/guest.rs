@@ -9,6 +9,7 @@ use docmill_core::call::Call;
 use docmill_core::config::Settings;
 use docmill_core::error::ErrorNote;
 use docmill_core::limits::Limits;
+use docmill_core::picture::PictureSize;
 use docmill_core::ports::store::Received;
 use docmill_core::{Error, ErrorKind, Result};
 use docmill_pipeline::Offer;
@@ -153,11 +154,19 @@ impl Guest {
     }
 
     pub(super) async fn original(&self, id: &str) -> Result<Download> {
+        self.download("original", id, "").await
+    }
+
+    pub(super) async fn page(&self, id: &str, number: u32, size: PictureSize) -> Result<Download> {
+        self.download("page", id, &format!("/{number}/{}", size.width)).await
+    }
+
+    async fn download(&self, what: &str, id: &str, rest: &str) -> Result<Download> {
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
         if !plain(id) || id.is_empty() {
             return Err(Error::not_found(format!("there is no document `{id}`")));
         }
-        let uri = format!("/original/{}/{id}", escape(&self.tenant));
+        let uri = format!("/{what}/{}/{id}{rest}", escape(&self.tenant));
         let request =
             Request::builder().uri(uri).header(header::HOST, "docmill").body(empty()).map_err(malformed)?;
         let (connection, response) = self.send(request).await?;

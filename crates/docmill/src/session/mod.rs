@@ -15,6 +15,7 @@ use std::time::Duration;
 use docmill_core::call::Call;
 use docmill_core::clock::Clock;
 use docmill_core::config::Settings;
+use docmill_core::picture::PictureSize;
 use docmill_core::ports::store::Received;
 use docmill_core::{Error, Result};
 use docmill_pipeline::{EngineOptions, Offer};
@@ -134,6 +135,14 @@ impl Session {
         match self {
             Self::Owner(owner) => owner.original(id).await.map(Original::Here),
             Self::Guest(guest) => guest.original(id).await.map(Original::There),
+        }
+    }
+
+    /// The picture of a page.
+    pub(crate) async fn page(&self, id: &str, number: u32, size: PictureSize) -> Result<Original> {
+        match self {
+            Self::Owner(owner) => owner.page(id, number, size).await.map(Original::Here),
+            Self::Guest(guest) => guest.page(id, number, size).await.map(Original::There),
         }
     }
 

@@ -9,6 +9,7 @@ use docmill_core::call::Call;
 use docmill_core::clock::Clock;
 use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
+use docmill_core::picture::PictureSize;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::Received;
 use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Service};
@@ -76,6 +77,12 @@ impl Owner {
         self.service.open_original(self.tenant, id).await.map(|(_, content)| content)
     }
 
+    pub(super) async fn page(&self, id: &str, number: u32, size: PictureSize) -> Result<Content> {
+        let head = self.service.head(self.tenant, id).await?;
+        let picture = self.service.page_picture(self.tenant, &head, number, size).await?;
+        Ok(Content::Inline(picture.png))
+    }
+
     /// Starts the engine unless one runs.
     pub(crate) fn start_engine(&self, options: EngineOptions) -> Result<()> {
         start(&self.service, &self.engine, options)
@@ -107,6 +114,8 @@ impl Owner {
                 () = at_once => engine.shutdown(Duration::ZERO).await,
             }
         }
+        // Before the door, which waits for requests: nobody needs a picture from a server that ends.
+        self.deps.viewer.shutdown().await;
         let closed = match self.door {
             Some(door) => door.close().await,
             None => Ok(()),

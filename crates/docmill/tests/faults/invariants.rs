@@ -83,6 +83,7 @@ async fn prune_everything(mill: &Mill) {
         store: Arc::clone(&store),
         blobs: Arc::clone(&blobs),
         reader: Arc::new(Nobody),
+        viewer: Arc::new(Nobody),
         ocr: NoOcr::new("nobody recognises here", "this test reads nothing"),
         index,
         clock,

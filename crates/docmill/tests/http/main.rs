@@ -6,6 +6,7 @@ mod access;
 mod documents;
 mod events;
 mod isolation;
+mod pages;
 mod reference;
 mod steering;
 #[path = "../support/mod.rs"]

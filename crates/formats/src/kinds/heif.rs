@@ -12,6 +12,7 @@ use crate::input::Input;
 use crate::shared::exif::Remarks;
 use crate::shared::grey::Grey;
 use crate::shared::picture;
+use crate::shared::showing::Shown;
 use crate::sink::Sink;
 use crate::sniff::Head;
 
@@ -31,6 +32,10 @@ impl Format for Heif {
 
     fn media_types(&self) -> &'static [&'static str] {
         &[HEIC, HEIF, AVIF]
+    }
+
+    fn draws(&self) -> bool {
+        true
     }
 
     fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
@@ -85,6 +90,11 @@ fn first(bytes: &[u8], want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> 
     let (width, height) = (info.width as u32, info.height as u32);
     picture::check_size(width, height, limits)?;
     picture::check_size(info.coded_width as u32, info.coded_height as u32, limits)?;
+    if want.needs_drawn_pages() {
+        let decoded = heic_decoder::decode(bytes).map_err(failed)?.to_rgb8().map_err(failed)?;
+        let (width, height) = (decoded.width as u32, decoded.height as u32);
+        return Shown::new(width, height, decoded.data)?.emit(1, want, sink);
+    }
     let decoded = if picture::wants_pixels(want) {
         let decoded = heic_decoder::decode(bytes).map_err(failed)?;
         let shift = decoded.bit_depth_luma.saturating_sub(8);
@@ -114,6 +124,13 @@ fn second(bytes: &[u8], want: Want, limits: &ReadLimits, sink: &mut dyn Sink) ->
     if want.metadata {
         sink.meta("width", &info.width.to_string())?;
         sink.meta("height", &info.height.to_string())?;
+    }
+    if want.needs_drawn_pages() {
+        let options = heic_rs::DecodeOptions::default()
+            .with_layout(heic_rs::PixelLayout::Rgb8)
+            .with_max_pixels(Some(limits.max_image_pixels));
+        let decoded = heic_rs::decode(bytes, &options).map_err(failed)?;
+        return Shown::new(decoded.width, decoded.height, decoded.data)?.emit(1, want, sink);
     }
     if !picture::wants_pixels(want) {
         return picture::emit_unseen(1, sink);

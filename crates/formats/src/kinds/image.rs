@@ -11,6 +11,7 @@ use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::exif::{Remarks, believable};
 use crate::shared::picture;
+use crate::shared::showing::Shown;
 use crate::sink::Sink;
 use crate::sniff::Head;
 
@@ -29,6 +30,10 @@ impl Format for Image {
 
     fn media_types(&self) -> &'static [&'static str] {
         &["image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"]
+    }
+
+    fn draws(&self) -> bool {
+        true
     }
 
     fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
@@ -56,19 +61,26 @@ impl Format for Image {
             }
         }
         picture::check_size(width, height, limits)?;
+        let orientation = remarks.as_ref().and_then(Remarks::orientation).and_then(Orientation::from_exif);
+        if want.needs_drawn_pages() {
+            let decoded = decode(decoder)?;
+            return Shown::of(decoded)?.turned(orientation).emit(1, want, sink);
+        }
         if !picture::wants_pixels(want) {
             return picture::emit_unseen(1, sink);
         }
         let dpi = resolution(&head).or_else(|| remarks.as_ref().and_then(Remarks::dpi));
-        let mut decoded =
-            picture::guarded(|| DynamicImage::from_decoder(decoder).map_err(|e| picture::failed(&e)))?;
         // Grey first: turning one byte a pixel is cheaper than turning four.
-        decoded = DynamicImage::ImageLuma8(into_luma(decoded)?);
-        if let Some(orientation) = remarks.and_then(|r| r.orientation()).and_then(Orientation::from_exif) {
+        let mut decoded = DynamicImage::ImageLuma8(into_luma(decode(decoder)?)?);
+        if let Some(orientation) = orientation {
             decoded.apply_orientation(orientation);
         }
         picture::emit(1, picture::grey(decoded)?, dpi, sink)
     }
+}
+
+fn decode(decoder: impl ImageDecoder) -> Result<DynamicImage> {
+    picture::guarded(|| DynamicImage::from_decoder(decoder).map_err(|e| picture::failed(&e)))
 }
 
 fn into_luma(decoded: DynamicImage) -> Result<::image::GrayImage> {

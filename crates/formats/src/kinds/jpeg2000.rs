@@ -8,6 +8,7 @@ use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::grey::Grey;
 use crate::shared::picture;
+use crate::shared::showing::Shown;
 use crate::sink::Sink;
 use crate::sniff::Head;
 
@@ -26,6 +27,10 @@ impl Format for Jpeg2000 {
 
     fn media_types(&self) -> &'static [&'static str] {
         &[FILE, STREAM]
+    }
+
+    fn draws(&self) -> bool {
+        true
     }
 
     fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
@@ -50,7 +55,7 @@ impl Format for Jpeg2000 {
             sink.meta("height", &height.to_string())?;
         }
         picture::check_size(width, height, limits)?;
-        if !picture::wants_pixels(want) {
+        if !picture::wants_pixels(want) && !want.needs_drawn_pages() {
             return picture::emit_unseen(1, sink);
         }
         let (samples, channels) = picture::guarded(|| {
@@ -62,15 +67,19 @@ impl Format for Jpeg2000 {
             }
             Ok((decoded.data_u8(), channels))
         })?;
-        let of: &dyn Fn(&[u8]) -> u8 = match (image.color_space(), channels) {
+        let of: &dyn Fn(&[u8]) -> [u8; 3] = match (image.color_space(), channels) {
             (ColorSpace::CMYK, 4..) => &|s| {
                 let paper = |ink: u8| ((255 - u32::from(ink)) * (255 - u32::from(s[3])) / 255) as u8;
-                picture::luma(paper(s[0]), paper(s[1]), paper(s[2]))
+                [paper(s[0]), paper(s[1]), paper(s[2])]
             },
-            (_, 3..) => &|s| picture::luma(s[0], s[1], s[2]),
-            _ => &|s| s[0],
+            (_, 3..) => &|s| [s[0], s[1], s[2]],
+            _ => &|s| [s[0]; 3],
         };
-        let pixels = samples.chunks_exact(channels).map(of).collect();
+        let colours = samples.chunks_exact(channels).map(of);
+        if want.needs_drawn_pages() {
+            return Shown::new(width, height, colours.flatten().collect())?.emit(1, want, sink);
+        }
+        let pixels = colours.map(|[red, green, blue]| picture::luma(red, green, blue)).collect();
         picture::emit(1, Grey::new(width, height, pixels)?, None, sink)
     }
 }

@@ -17,6 +17,7 @@ use crate::input::Input;
 use crate::shared::exif::believable;
 use crate::shared::grey::Grey;
 use crate::shared::picture;
+use crate::shared::showing::Shown;
 use crate::sink::Sink;
 use crate::sniff::Head;
 
@@ -47,6 +48,10 @@ impl Format for Tiff {
 
     fn media_types(&self) -> &'static [&'static str] {
         &[MEDIA_TYPE]
+    }
+
+    fn draws(&self) -> bool {
+        true
     }
 
     fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
@@ -100,11 +105,15 @@ fn page(
     limits: &ReadLimits,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    if !picture::wants_pixels(want) {
+    if !picture::wants_pixels(want) && !want.needs_drawn_pages() {
         return picture::emit_unseen(number, sink);
     }
     match picture::guarded(|| decode(decoder, limits)) {
-        Ok((picture, dpi)) => picture::emit(number, picture, dpi, sink),
+        Ok(decoded) if want.needs_drawn_pages() => decoded.shown()?.emit(number, want, sink),
+        Ok(decoded) => {
+            let dpi = decoded.dpi;
+            picture::emit(number, decoded.grey()?, dpi, sink)
+        }
         Err(error) => {
             sink.warn(Problem::from(&ErrorNote::from(&error)).on_page(number))?;
             picture::emit_unseen(number, sink)
@@ -112,30 +121,115 @@ fn page(
     }
 }
 
-fn decode(decoder: &mut Source<'_>, limits: &ReadLimits) -> Result<(Grey, Option<u32>)> {
+/// A page as it lies in the file.
+struct Decoded {
+    width: u32,
+    height: u32,
+    sort: ColorType,
+    samples: Vec<u8>,
+    palette: Vec<u16>,
+    orientation: Option<Orientation>,
+    dpi: Option<u32>,
+}
+
+fn decode(decoder: &mut Source<'_>, limits: &ReadLimits) -> Result<Decoded> {
     let (width, height) = decoder.dimensions().map_err(|e| failed(&e))?;
     picture::check_size(width, height, limits)?;
-    let colours = decoder.colortype().map_err(|e| failed(&e))?;
-    let palette = match colours {
+    let sort = decoder.colortype().map_err(|e| failed(&e))?;
+    let palette = match sort {
         ColorType::Palette(_) => decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|e| failed(&e))?,
         _ => Vec::new(),
     };
     let orientation = decoder.find_tag_unsigned::<u8>(Tag::Orientation).ok().flatten();
     let dpi = resolution(decoder);
     let decoded = decoder.read_image().map_err(|e| failed(&e))?;
-    let pixels = grey(&decoded, colours, (width, height), &palette)?;
-    let picture = Grey::new(width, height, pixels)?;
-    let picture = match orientation.and_then(Orientation::from_exif) {
-        None | Some(Orientation::NoTransforms) => picture,
-        Some(orientation) => {
-            let luma = image::GrayImage::from_raw(width, height, picture.into_pixels())
-                .ok_or_else(|| Error::bug("a picture changed its size while it became grey"))?;
-            let mut turned = image::DynamicImage::ImageLuma8(luma);
-            turned.apply_orientation(orientation);
-            picture::grey(turned)?
+    let samples = bytes(decoded, sort, width as usize)?;
+    let orientation = orientation.and_then(Orientation::from_exif);
+    Ok(Decoded { width, height, sort, samples, palette, orientation, dpi })
+}
+
+impl Decoded {
+    /// For recognition, upright.
+    fn grey(self) -> Result<Grey> {
+        let (width, height) = (self.width, self.height);
+        let picture = Grey::new(width, height, self.each(|[r, g, b]| [picture::luma(r, g, b)], |s| [s])?)?;
+        match self.orientation {
+            None | Some(Orientation::NoTransforms) => Ok(picture),
+            Some(orientation) => {
+                let luma = image::GrayImage::from_raw(width, height, picture.into_pixels())
+                    .ok_or_else(|| Error::bug("a picture changed its size while it became grey"))?;
+                let mut turned = image::DynamicImage::ImageLuma8(luma);
+                turned.apply_orientation(orientation);
+                picture::grey(turned)
+            }
         }
-    };
-    Ok((picture, dpi))
+    }
+
+    /// For people.
+    fn shown(self) -> Result<Shown> {
+        let colours = self.each(|colours| colours, |level| [level; 3])?;
+        Ok(Shown::new(self.width, self.height, colours)?.turned(self.orientation))
+    }
+
+    /// Every pixel, from its colours or from its level of grey where it has no others.
+    fn each<const N: usize>(
+        &self,
+        colour: impl Fn([u8; 3]) -> [u8; N],
+        level: impl Fn(u8) -> [u8; N],
+    ) -> Result<Vec<u8>> {
+        let pixels = self.width as usize * self.height as usize;
+        let each = |channels: usize, of: &dyn Fn(&[u8]) -> [u8; N]| -> Vec<u8> {
+            self.samples.chunks_exact(channels).take(pixels).flat_map(of).collect()
+        };
+        let on_white = |light: u8, cover: u8| {
+            ((u32::from(light) * u32::from(cover) + 255 * (255 - u32::from(cover))) / 255) as u8
+        };
+        let out = match self.sort {
+            ColorType::Gray(_) => each(1, &|s| level(s[0])),
+            ColorType::GrayA(_) => each(2, &|s| level(on_white(s[0], s[1]))),
+            ColorType::RGB(_) => each(3, &|s| colour([s[0], s[1], s[2]])),
+            ColorType::RGBA(_) => {
+                each(4, &|s| colour([on_white(s[0], s[3]), on_white(s[1], s[3]), on_white(s[2], s[3])]))
+            }
+            ColorType::YCbCr(_) => each(3, &|s| colour(from_ycbcr(s[0], s[1], s[2]))),
+            // The first of the three is lightness, which is enough to see what is meant.
+            ColorType::Lab(_) => each(3, &|s| level(s[0])),
+            ColorType::CMYK(_) => each(4, &|s| {
+                let paper = |ink: u8| ((255 - u32::from(ink)) * (255 - u32::from(s[3])) / 255) as u8;
+                colour([paper(s[0]), paper(s[1]), paper(s[2])])
+            }),
+            ColorType::Palette(_) => {
+                let third = self.palette.len() / 3;
+                let part = |index: u8, part: usize| {
+                    self.palette
+                        .get(part * third + usize::from(index))
+                        .map_or(255, |value| (value >> 8) as u8)
+                };
+                each(1, &|s| colour([part(s[0], 0), part(s[0], 1), part(s[0], 2)]))
+            }
+            ColorType::Multiband { num_samples, .. } => {
+                each(usize::from(num_samples.max(1)), &|s| level(s[0]))
+            }
+            ColorType::CMYKA(_) => {
+                return Err(Error::unsupported_format("picture has colours of a sort that is not read"));
+            }
+            other => {
+                return Err(Error::unsupported_format(format!(
+                    "picture has colours that are not read: {other:?}"
+                )));
+            }
+        };
+        if out.len() < N * pixels {
+            return Err(Error::corrupt(format!("picture has {} of {pixels} pixels", out.len() / N)));
+        }
+        Ok(out)
+    }
+}
+
+/// ITU-R BT.601, as cameras and scanners use it.
+fn from_ycbcr(light: u8, blue: u8, red: u8) -> [u8; 3] {
+    let (y, cb, cr) = (f32::from(light), f32::from(blue) - 128.0, f32::from(red) - 128.0);
+    [y + 1.402 * cr, y - 0.344_136 * cb - 0.714_136 * cr, y + 1.772 * cb].map(|v| v.clamp(0.0, 255.0) as u8)
 }
 
 fn resolution(decoder: &mut Source<'_>) -> Option<u32> {
@@ -148,64 +242,20 @@ fn resolution(decoder: &mut Source<'_>) -> Option<u32> {
     believable(if unit == Some(3) { across * 2.54 } else { across })
 }
 
-/// One byte a pixel, whatever the samples are.
-fn grey(decoded: &DecodingResult, colours: ColorType, size: (u32, u32), palette: &[u16]) -> Result<Vec<u8>> {
-    let pixels = size.0 as usize * size.1 as usize;
-    let samples = match (decoded, colours) {
+/// One byte a sample, whatever the samples are.
+fn bytes(decoded: DecodingResult, sort: ColorType, width: usize) -> Result<Vec<u8>> {
+    Ok(match (decoded, sort) {
         (DecodingResult::U8(packed), ColorType::Gray(bits @ 1..=7) | ColorType::Palette(bits @ 1..=7)) => {
-            unpacked(packed, bits, size.0 as usize, matches!(colours, ColorType::Gray(_)))
+            unpacked(&packed, bits, width, matches!(sort, ColorType::Gray(_)))
         }
-        (DecodingResult::U8(bytes), _) => bytes.clone(),
+        (DecodingResult::U8(bytes), _) => bytes,
         (DecodingResult::U16(words), _) => words.iter().map(|word| (word >> 8) as u8).collect(),
         (DecodingResult::U32(words), _) => words.iter().map(|word| (word >> 24) as u8).collect(),
         (DecodingResult::F32(values), _) => {
             values.iter().map(|v| (v * 255.0).clamp(0.0, 255.0) as u8).collect()
         }
         _ => return Err(Error::unsupported_format("picture has samples of a sort that is not read")),
-    };
-    let each = |channels: usize, of: &dyn Fn(&[u8]) -> u8| -> Vec<u8> {
-        samples.chunks_exact(channels).map(of).collect()
-    };
-    let on_white = |light: u8, cover: u8| {
-        ((u32::from(light) * u32::from(cover) + 255 * (255 - u32::from(cover))) / 255) as u8
-    };
-    let mut out = match colours {
-        ColorType::Gray(_) => samples,
-        ColorType::GrayA(_) => each(2, &|s| on_white(s[0], s[1])),
-        ColorType::RGB(_) => each(3, &|s| picture::luma(s[0], s[1], s[2])),
-        ColorType::RGBA(_) => each(4, &|s| on_white(picture::luma(s[0], s[1], s[2]), s[3])),
-        // The first of the three is lightness already.
-        ColorType::YCbCr(_) | ColorType::Lab(_) => each(3, &|s| s[0]),
-        ColorType::CMYK(_) => each(4, &|s| {
-            let paper = |ink: u8| ((255 - u32::from(ink)) * (255 - u32::from(s[3])) / 255) as u8;
-            picture::luma(paper(s[0]), paper(s[1]), paper(s[2]))
-        }),
-        ColorType::Palette(_) => {
-            let third = palette.len() / 3;
-            let colour = |index: usize, part: usize| {
-                palette.get(part * third + index).map_or(255, |value| (value >> 8) as u8)
-            };
-            samples
-                .iter()
-                .map(|s| usize::from(*s))
-                .map(|index| picture::luma(colour(index, 0), colour(index, 1), colour(index, 2)))
-                .collect()
-        }
-        ColorType::Multiband { num_samples, .. } => each(usize::from(num_samples.max(1)), &|s| s[0]),
-        ColorType::CMYKA(_) => {
-            return Err(Error::unsupported_format("picture has colours of a sort that is not read"));
-        }
-        other => {
-            return Err(Error::unsupported_format(format!(
-                "picture has colours that are not read: {other:?}"
-            )));
-        }
-    };
-    if out.len() < pixels {
-        return Err(Error::corrupt(format!("picture has {} of {pixels} pixels", out.len())));
-    }
-    out.truncate(pixels);
-    Ok(out)
+    })
 }
 
 /// Samples of less than a byte, each in a byte of its own; spread over all levels if they are levels.

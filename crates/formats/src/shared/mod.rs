@@ -16,6 +16,7 @@ pub(crate) mod opc;
 pub(crate) mod package;
 pub(crate) mod pager;
 pub(crate) mod picture;
+pub(crate) mod showing;
 pub(crate) mod tar;
 pub(crate) mod xml;
 pub(crate) mod zip;

@@ -33,7 +33,7 @@ pub(crate) fn check_size(width: u32, height: u32, limits: &ReadLimits) -> Result
     Ok(())
 }
 
-/// Whether pixels are wanted at all.
+/// Whether pixels are wanted for recognition.
 pub(crate) fn wants_pixels(want: Want) -> bool {
     want.text && want.ocr != OcrMode::Never
 }

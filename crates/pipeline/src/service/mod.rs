@@ -21,8 +21,10 @@ use docmill_core::call::Call;
 use docmill_core::clock::Timestamp;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::{IngestionId, TenantId};
+use docmill_core::picture::{Picture, PictureSize};
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::{DocumentHead, Received};
+use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 pub use doctor::recognition;
 pub use read::read;
@@ -31,6 +33,7 @@ use tokio::sync::watch;
 use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::engine::{self, EngineHandle, EngineOptions};
+use crate::pages::Viewer;
 use crate::stages::receive::together::Together;
 use crate::stages::receive::{self, Offer};
 use sample::Sampler;
@@ -56,6 +59,7 @@ pub(crate) struct Inner {
     pub(crate) following: tokio::sync::Mutex<()>,
     follower_error: Mutex<Option<ErrorNote>>,
     sampler: Sampler,
+    viewer: Viewer,
     started_at: Timestamp,
 }
 
@@ -80,6 +84,7 @@ impl Service {
     pub fn new(deps: Deps) -> Self {
         let inner = Inner {
             started_at: deps.clock.now(),
+            viewer: Viewer::new(&deps.settings),
             deps,
             disk: DiskWatch::default(),
             renew_now: watch::channel(0).0,
@@ -151,6 +156,23 @@ impl Service {
         let head = find_head(&self.inner.deps, tenant, id).await?;
         let content = self.inner.deps.blobs.open(&head.key, INLINE).await?;
         Ok((head, content))
+    }
+
+    /// A page of a document as a picture. The head is that of a document of this tenant.
+    pub async fn page_picture(
+        &self,
+        tenant: TenantId,
+        head: &DocumentHead,
+        page: u32,
+        size: PictureSize,
+    ) -> Result<Picture> {
+        self.inner.viewer.picture(&self.inner.deps, tenant, head, page, size).await
+    }
+
+    /// The words of a page of a document, and where they stand.
+    pub async fn page_words(&self, tenant: TenantId, id: &str, page: u32) -> Result<PageWords> {
+        let head = find_head(&self.inner.deps, tenant, id).await?;
+        self.inner.viewer.words(&self.inner.deps, tenant, &head, page).await
     }
 
     /// What docmill reads from some content; nothing is stored.

@@ -10,6 +10,7 @@ pub(super) async fn remove(inner: &Inner, tenant: TenantId, id: &str) -> Result<
     let head = find_head(&inner.deps, tenant, id).await?;
     let removed = inner.deps.store.remove(tenant, head.document_id).await?;
     let keys = removed.ok_or_else(|| no_document(id))?;
+    inner.viewer.forget(&head);
     // Work that was stopped finds out by renewing its leases: let it do so now.
     inner.renew_now.send_modify(|times| *times += 1);
     // Nothing names them any more, so nobody can miss them; what cannot be deleted now, pruning finds.

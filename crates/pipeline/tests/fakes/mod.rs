@@ -107,6 +107,7 @@ impl World {
             store: Arc::clone(&store) as _,
             blobs: Arc::clone(&blobs) as _,
             reader: Arc::clone(&reader) as _,
+            viewer: Arc::clone(&reader) as _,
             ocr: Arc::clone(&ocr) as _,
             index: Arc::new(index),
             clock: Arc::clone(&clock) as _,

@@ -27,7 +27,7 @@ const SMALL_RANGE: u64 = 1 << 20;
 /// Bytes of one piece.
 const PIECE: u64 = 256 << 10;
 /// What a browser may do with an original that it shows in spite of all: nothing.
-const SANDBOX: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
+pub(super) const SANDBOX: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 /// Bytes of any type.
 pub(super) struct Anything;

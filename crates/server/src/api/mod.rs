@@ -13,6 +13,7 @@ mod keys;
 mod multipart;
 pub mod openapi;
 mod operation;
+mod pages;
 mod problems;
 mod reference;
 mod reply;
@@ -33,6 +34,7 @@ use crate::web::Web;
 fn operations() -> Vec<Operation> {
     let mut all = Vec::new();
     all.extend(documents::operations());
+    all.extend(pages::operations());
     all.extend(ingestions::operations());
     all.extend(search::operations());
     all.extend(batches::operations());
@@ -44,6 +46,14 @@ fn operations() -> Vec<Operation> {
     all
 }
 
+/// A path as the router knows it, which matches whole parts only: what stands behind a name is its handler's business.
+fn routed(path: &str) -> &str {
+    match path.rfind('}') {
+        Some(at) if !path[at..].contains('/') => &path[..=at],
+        _ => path,
+    }
+}
+
 /// All of them.
 pub(crate) fn routes(web: &Web) -> Router<Web> {
     let mut router = Router::new();
@@ -51,7 +61,7 @@ pub(crate) fn routes(web: &Web) -> Router<Web> {
         let needed = Needed { role: operation.role, signed: operation.signed };
         let admitted =
             operation.router.layer(middleware::from_fn_with_state((web.clone(), needed), access::admit));
-        router = router.route(operation.path, admitted);
+        router = router.route(routed(operation.path), admitted);
     }
     router
 }

@@ -5,6 +5,7 @@
 //! | `POST /call` | one `Call`, answered as JSON |
 //! | `POST /receive` | items with their bytes (`frame`), answered as a list of `Received` |
 //! | `GET /original/{tenant}/{id}` | the bytes of a document |
+//! | `GET /page/{tenant}/{id}/{number}/{width}` | the picture of a page |
 //! | `GET /stay` | held open by a command that must not lose the owner; starts the engine |
 //!
 //! There is no access control here beyond the file's own: the socket belongs to the user who owns the data.
@@ -16,11 +17,12 @@ mod receive;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use docmill_core::call::Call;
+use docmill_core::picture::PictureSize;
 use docmill_core::{Error, Result};
 use docmill_pipeline::Service;
 use serde::{Deserialize, Serialize};
@@ -95,6 +97,7 @@ impl Control {
             .route("/call", post(call))
             .route("/receive", post(receive::receive))
             .route("/original/{tenant}/{id}", get(original::original))
+            .route("/page/{tenant}/{id}/{number}/{width}", get(page))
             .route("/stay", get(stay))
             .with_state(self);
         axum::serve(listener, routes)
@@ -111,6 +114,21 @@ async fn call(State(control): State<Control>, Json(request): Json<CallRequest>) 
     };
     match answered.await {
         Ok(value) => json(&value),
+        Err(error) => problem::note(&error),
+    }
+}
+
+async fn page(
+    State(control): State<Control>,
+    Path((tenant, id, number, width)): Path<(String, String, u32, u32)>,
+) -> Response {
+    let drawn = async {
+        let tenant = control.service.tenant(&tenant).await?;
+        let head = control.service.head(tenant, &id).await?;
+        control.service.page_picture(tenant, &head, number, PictureSize { width }).await
+    };
+    match drawn.await {
+        Ok(picture) => Response::new(Body::from(picture.png)),
         Err(error) => problem::note(&error),
     }
 }

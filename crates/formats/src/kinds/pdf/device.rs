@@ -3,7 +3,7 @@
 
 use hayro_interpret::font::{Glyph as Drawn, GlyphRun, PositionedGlyph};
 use hayro_interpret::hayro_cmap::WritingMode;
-use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect};
+use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect, Shape};
 use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
 use hayro_syntax::page::Page;
 
@@ -21,6 +21,13 @@ const EM: f64 = 1000.0;
 /// Vertical writing begins this far above the baseline, unless a font says otherwise.
 const HANGS_FROM: f64 = 880.0;
 
+/// How far letters usually reach above and below their line, in parts of the em…
+const ASCENT: f64 = 0.72;
+const DESCENT: f64 = 0.21;
+/// …and how far the tallest do.
+const TALLEST: f64 = 0.8;
+const DEEPEST: f64 = 0.26;
+
 /// Scans are a little askew; so many degrees off a right angle are none.
 const NEARLY_RIGHT: f64 = 3.0;
 
@@ -36,6 +43,8 @@ pub(super) struct Glyph {
     pub(super) size: f64,
     /// Direction of the baseline with the clock, 0 to the right; right angles are exact.
     pub(super) degrees: i16,
+    /// What it covers: its letter's body, and all of its ink. Empty where nobody asks.
+    pub(super) body: Rect,
     /// Its letters are a guess, so that they do not tell the direction of writing.
     pub(super) guessed: bool,
 }
@@ -50,6 +59,7 @@ pub(super) struct Glyphs<'p, 'd> {
     invisible: usize,
     overflowed: bool,
     area: Rect,
+    with_bodies: bool,
     marks: Marks,
 }
 
@@ -66,8 +76,14 @@ impl<'p, 'd> Glyphs<'p, 'd> {
             invisible: 0,
             overflowed: false,
             area,
+            with_bodies: false,
             marks: Marks::new(area),
         }
+    }
+
+    /// Measures what each glyph covers, too.
+    pub(super) fn with_bodies(self) -> Self {
+        Self { with_bodies: true, ..self }
     }
 
     /// The glyphs, and what else is on the page.
@@ -155,7 +171,15 @@ impl<'a> Device<'a> for Glyphs<'_, '_> {
             }
             let degrees = degrees(props.transform * glyph.transform(), run.writing_mode());
             self.invisible += usize::from(matches!(mode, DrawMode::Invisible) && !letters.is_blank());
-            self.list.push(Glyph { letters, start, end, size, degrees, guessed: guess });
+            let body = if self.with_bodies {
+                let parts = [glyph, last].map(|drawn| {
+                    body(drawn, props.transform * drawn.transform(), run.writing_mode(), start, end)
+                });
+                parts[0].union(parts[1])
+            } else {
+                Rect::ZERO
+            };
+            self.list.push(Glyph { letters, start, end, size, degrees, body, guessed: guess });
             self.guessed += usize::from(guess);
         }
     }
@@ -219,6 +243,32 @@ fn down(transform: Affine) -> Option<(Point, Point, f64)> {
     let end = transform * Point::new(EM / 2.0, HANGS_FROM - EM);
     let size = (end - start).hypot();
     (start.is_finite() && end.is_finite() && size.is_finite() && size > 0.0).then_some((start, end, size))
+}
+
+/// What a glyph covers: the usual height of letters along its way, so that words of one line have boxes of one height,
+/// and whatever its outline adds to that.
+fn body(drawn: &Drawn<'_>, transform: Affine, mode: WritingMode, start: Point, end: Point) -> Rect {
+    let origin = transform * Point::ZERO;
+    let (above, below) = match (mode, drawn) {
+        (WritingMode::Horizontal, Drawn::Outline(_)) => {
+            let up = transform * Point::new(0.0, EM) - origin;
+            (up * ASCENT, up * -DESCENT)
+        }
+        // Their ink is not known without drawing them.
+        (WritingMode::Horizontal, Drawn::Type3(_)) => {
+            let up = transform * Point::new(0.0, EM) - origin;
+            (up * TALLEST, up * -DEEPEST)
+        }
+        (WritingMode::Vertical, _) => {
+            let across = transform * Point::new(EM / 2.0, 0.0) - origin;
+            (across, -across)
+        }
+    };
+    let corners =
+        Rect::from_points(start + above, start + below).union(Rect::from_points(end + above, end + below));
+    let Drawn::Outline(outline) = drawn else { return corners };
+    let outline = transform * outline.outline();
+    if outline.is_empty() { corners } else { corners.union(outline.bounding_box()) }
 }
 
 /// The direction text runs in.

@@ -8,6 +8,7 @@ use docmill_core::ocr::OcrMode;
 use docmill_core::picture::PictureSize;
 use docmill_core::problem::Problem;
 use docmill_core::wire::{ReadLimits, Want};
+use docmill_core::words::{PageWords, PlacedWord};
 use docmill_core::{Error, Result};
 use hayro_interpret::kurbo::Rect;
 use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page};
@@ -39,8 +40,19 @@ impl<'a> Document<'a> {
     pub(super) fn give(&self, number: u32, sink: &mut dyn Sink) -> Result<()> {
         let Some(page) = self.pdf.pages().get(number as usize - 1) else { return Ok(()) };
         let checked = bomb::check(page, self.limits);
-        if let (Ok(()), Some(size)) = (&checked, self.want.pictures) {
-            self.picture(page, number, size, sink)?;
+        if let Some(size) = self.want.pictures {
+            match &checked {
+                Ok(()) => self.picture(page, number, size, sink)?,
+                // Text says the same, if that is wanted.
+                Err(e) if !self.want.text => warn(e, number, sink)?,
+                Err(_) => {}
+            }
+        }
+        if self.want.words {
+            match &checked {
+                Ok(()) => self.words(page, number, sink)?,
+                Err(e) => warn(e, number, sink)?,
+            }
         }
         if !self.want.text {
             return Ok(());
@@ -136,6 +148,39 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// Gives the words of a page and where they stand, or a warning.
+    fn words(&self, page: &'a Source<'a>, number: u32, sink: &mut dyn Sink) -> Result<()> {
+        let drawn = catch_unwind(AssertUnwindSafe(|| self.glyphs_with(page, true)));
+        let Ok(glyphs) = drawn else {
+            let message =
+                format!("words of page {number} could not be found: its content breaks the interpreter");
+            return sink.warn(Problem::new(ErrorKind::Bug, message).on_page(number));
+        };
+        let (width, height) = page.render_dimensions();
+        let size = (f64::from(width), f64::from(height));
+        let standing = layout::words(glyphs.into_parts().0, &articles::places(page));
+        let mut found = PageWords::none(number, width, height);
+        let (mut told, mut bytes) = (0, 0);
+        for word in standing {
+            let Rect { x0, y0, x1, y1 } = word.body;
+            let Some(placed) = PlacedWord::new(word.text, word.line, (x0, y0, x1, y1), size) else {
+                continue;
+            };
+            (told, bytes) = (told + 1, bytes + placed.text.len());
+            if told > PageWords::MAX_WORDS || bytes > PageWords::MAX_TEXT_BYTES {
+                let message =
+                    format!("page {number} has more words than are told ({})", PageWords::MAX_WORDS);
+                sink.warn(Problem::new(ErrorKind::LimitExceeded, message).on_page(number))?;
+                break;
+            }
+            found.words.push(placed);
+        }
+        if !found.words.is_empty() {
+            found.source = TextSource::Native;
+        }
+        sink.words(found)
+    }
+
     /// Refuses to draw images that are larger than allowed: they are unpacked whole.
     fn fits(&self, number: u32, marks: &Marks) -> Result<()> {
         let (found, limit) = (marks.largest_image(), self.limits.max_image_pixels);
@@ -147,12 +192,17 @@ impl<'a> Document<'a> {
     }
 
     fn glyphs<'p>(&'p self, page: &'p Source<'a>) -> Glyphs<'p, 'a> {
+        self.glyphs_with(page, false)
+    }
+
+    fn glyphs_with<'p>(&'p self, page: &'p Source<'a>, bodies: bool) -> Glyphs<'p, 'a> {
         let transform = page.initial_transform(true).to_kurbo();
         let (width, height) = page.render_dimensions();
         let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
         let settings = InterpreterSettings::default();
         let mut context = Context::new(transform, area, &self.cache, self.pdf.xref(), settings);
-        let mut glyphs = Glyphs::new(page, area, &self.programs);
+        let glyphs = Glyphs::new(page, area, &self.programs);
+        let mut glyphs = if bodies { glyphs.with_bodies() } else { glyphs };
         interpret_page(page, &mut context, &mut glyphs);
         glyphs
     }

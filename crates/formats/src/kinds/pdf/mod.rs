@@ -47,6 +47,10 @@ impl Format for Pdf {
         &["application/pdf"]
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
         let start = &head.bytes[..head.bytes.len().min(SIGNATURE_WITHIN_BYTES)];
         let at = start.windows(5).position(|w| w == b"%PDF-")?;
@@ -71,7 +75,7 @@ impl Format for Pdf {
         if want.children || want.listing {
             attachments::emit(pdf.xref(), want, sink)?;
         }
-        if !want.text && want.pictures.is_none() {
+        if !want.text && !want.needs_drawn_pages() {
             return Ok(());
         }
         if page_count == 0 {
@@ -140,3 +144,5 @@ pub(crate) fn warm_up() -> Result<()> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_places;

@@ -14,6 +14,8 @@ use hayro::vello_cpu::color::palette::css::WHITE;
 use hayro::{PixmapSettings, RenderCache, RenderSettings};
 use hayro_syntax::page::Page;
 
+use crate::shared::showing;
+
 const POINTS_PER_INCH: f64 = 72.0;
 
 /// What recognition of text is made for.
@@ -36,25 +38,10 @@ pub(super) fn scan<'a>(page: &'a Page<'a>, number: u32, reason: &str) -> Result<
 /// A page as PNG, as large as is asked for and allowed. Call only if all images on the page keep within the limit.
 pub(super) fn picture<'a>(page: &'a Page<'a>, number: u32, size: PictureSize) -> Result<Picture> {
     let (width, height) = page.render_dimensions();
-    let (width, height) = (f64::from(width).max(1.0), f64::from(height).max(1.0));
-    let by_pixels = (Picture::MAX_PIXELS as f64 / (width * height)).sqrt();
-    let by_side = f64::from(size.max_side.min(Scan::MAX_SIDE)) / width.max(height);
-    let scale = (f64::from(size.dpi) / POINTS_PER_INCH).min(by_pixels).min(by_side);
-    let drawn = draw(page, number, scale)?;
-    let (width, height) = (u32::from(drawn.width()), u32::from(drawn.height()));
+    let drawn = draw(page, number, size.scale(f64::from(width), f64::from(height)))?;
+    let size = (u32::from(drawn.width()), u32::from(drawn.height()));
     let colours: Vec<u8> = drawn.data().iter().flat_map(|dot| [dot.r, dot.g, dot.b]).collect();
-    let broken = |e| Error::bug(format!("picture of page {number} could not be written")).with_source(e);
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header().map_err(broken)?;
-    writer.write_image_data(&colours).map_err(broken)?;
-    writer.finish().map_err(broken)?;
-    let picture = Picture { number, width, height, png: file.into() };
-    picture.check()?;
-    Ok(picture)
+    showing::png(number, size, colours)
 }
 
 /// Draws a page on white paper. The renderer may panic on hostile content: that costs this page alone.

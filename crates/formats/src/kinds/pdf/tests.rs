@@ -83,7 +83,7 @@ fn text_about_pdf_is_text() {
 
 /// A document of one page from its objects (from 4 on; 1 to 3 are catalogue, pages and page) without a table
 /// of objects.
-fn document(catalogue: &str, page: &str, content: &str, objects: &[&str]) -> Vec<u8> {
+pub(super) fn document(catalogue: &str, page: &str, content: &str, objects: &[&str]) -> Vec<u8> {
     let mut text = format!(
         "%PDF-1.7\n1 0 obj <</Type/Catalog/Pages 2 0 R {catalogue}>> endobj\n\
          2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n\
@@ -233,7 +233,7 @@ fn glyphs_used_by_number_are_read_from_their_program() {
     assert_eq!(found.pages()[0].quality, Some(1.0));
 }
 
-fn pictures(found: &crate::sink::Collected) -> Vec<&Picture> {
+pub(super) fn pictures(found: &crate::sink::Collected) -> Vec<&Picture> {
     found
         .0
         .iter()
@@ -245,7 +245,7 @@ fn pictures(found: &crate::sink::Collected) -> Vec<&Picture> {
 fn pages_are_drawn_as_large_as_is_asked_for() {
     let bytes = document("", "", "1 0 0 rg 0 0 200 100 re f", &[]);
     let limits = Limits::default().for_reader();
-    for (size, expected) in [(PictureSize { dpi: 144, max_side: 9999 }, 400), (PictureSize::THUMBNAIL, 256)] {
+    for (size, expected) in [(PictureSize { width: 400 }, 400), (PictureSize::THUMBNAIL, 256)] {
         let want = Want { pictures: Some(size), ..Want::KIND };
         let (found, result) = try_read("a.pdf", &bytes, want, &limits);
         result.unwrap();

@@ -120,6 +120,7 @@ impl<'a> Collector<'a> {
             Found::Kind(_)
             | Found::Scan(_)
             | Found::Picture(_)
+            | Found::Words(_)
             | Found::Tried
             | Found::Declared(_)
             | Found::ChildBegin { .. }

@@ -162,6 +162,7 @@ impl<'a> Run<'a> {
                 | Found::Page(_)
                 | Found::Scan(_)
                 | Found::Picture(_)
+                | Found::Words(_)
                 | Found::Tried
                 | Found::Recognised(_)
                 | Found::ChildListed { .. } => {}

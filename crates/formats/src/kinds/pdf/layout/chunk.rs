@@ -3,6 +3,8 @@
 //! The order of drawing is trusted as long as it moves forward: it keeps letters in order that overlap or are
 //! kerned heavily. Where it jumps, a new chunk begins, and places decide.
 
+use hayro_interpret::kurbo::{Point, Rect};
+
 use super::super::device::Glyph;
 use super::super::letters::Letters;
 use super::direction;
@@ -60,13 +62,15 @@ pub(super) struct Placed {
     pub(super) drawn: usize,
     /// Is written from right to left.
     pub(super) rtl: bool,
+    /// What it covers, on the page as it is.
+    pub(super) body: Rect,
 }
 
 impl Placed {
     /// Turns the page by `degrees` against the clock.
     pub(super) fn new(glyph: Glyph, degrees: f64, drawn: usize) -> Self {
         let (sin, cos) = degrees.to_radians().sin_cos();
-        let along = |p: hayro_interpret::kurbo::Point| p.x * cos + p.y * sin;
+        let along = |p: Point| p.x * cos + p.y * sin;
         let from = along(glyph.start);
         let rtl = !glyph.guessed && direction::is_rtl(&glyph.letters);
         Self {
@@ -78,6 +82,7 @@ impl Placed {
             spaced: false,
             drawn,
             rtl,
+            body: glyph.body,
         }
     }
 
@@ -187,7 +192,13 @@ impl Chunk {
         }
         if overlaps {
             self.glyphs.sort_by(|a, b| a.from.total_cmp(&b.from));
-            self.glyphs.dedup_by(|later, earlier| later.repeats(earlier));
+            self.glyphs.dedup_by(|later, earlier| {
+                let again = later.repeats(earlier);
+                if again {
+                    earlier.body = earlier.body.union(later.body);
+                }
+                again
+            });
         }
     }
 
@@ -240,7 +251,12 @@ pub(super) fn chunks(glyphs: Vec<Placed>) -> Vec<Chunk> {
         glyph.spaced = spaced;
         let to = glyph.to;
         match chunks.last_mut() {
-            Some(chunk) if chunk.glyphs.last().is_some_and(|last| glyph.repeats(last)) => continue,
+            Some(Chunk { glyphs, .. }) if glyphs.last().is_some_and(|last| glyph.repeats(last)) => {
+                if let Some(last) = glyphs.last_mut() {
+                    last.body = last.body.union(glyph.body);
+                }
+                continue;
+            }
             Some(chunk) if chunk.continues(&glyph, reached) => chunk.push(glyph),
             previous => {
                 if let Some(previous) = previous {

@@ -1,5 +1,7 @@
 //! Chunks to lines, and lines to pieces that stand apart from each other.
 
+use hayro_interpret::kurbo::Rect;
+
 use super::super::letters::Letters;
 use super::chunk::{Chunk, Placed};
 use super::direction;
@@ -20,6 +22,8 @@ pub(super) struct Word {
     pub(super) to: f64,
     /// Runs from right to left; the text has the order of reading.
     pub(super) rtl: bool,
+    /// What it covers, on the page as it is.
+    pub(super) body: Rect,
 }
 
 impl Word {
@@ -39,7 +43,8 @@ impl Word {
         }
         let from = glyphs.iter().map(|g| g.from).fold(f64::INFINITY, f64::min);
         let to = glyphs.iter().map(|g| g.to).fold(f64::NEG_INFINITY, f64::max);
-        Self { text, from, to, rtl }
+        let body = glyphs.iter().map(|g| g.body).reduce(|a, b| a.union(b)).unwrap_or(Rect::ZERO);
+        Self { text, from, to, rtl, body }
     }
 }
 

@@ -23,22 +23,51 @@ const PARAGRAPH: f64 = 1.5;
 
 /// The text of a page. `articles` are the places on it that the document names in the order of reading.
 pub(super) fn text(glyphs: Vec<Glyph>, articles: &[Rect]) -> String {
+    let mut out = String::new();
+    for (lines, articles) in directions(glyphs, articles) {
+        write(&lines, articles, &mut out);
+    }
+    out
+}
+
+/// A word and what it covers.
+pub(super) struct Standing {
+    pub(super) text: String,
+    pub(super) body: Rect,
+    /// Its line, from 0.
+    pub(super) line: u32,
+}
+
+/// The words of a page, in the order of its text. The glyphs must come with their bodies.
+pub(super) fn words(glyphs: Vec<Glyph>, articles: &[Rect]) -> Vec<Standing> {
+    let mut out = Vec::new();
+    let mut line = 0;
+    for (lines, articles) in directions(glyphs, articles) {
+        for mut row in ordered(&lines, articles) {
+            direction::order_pieces(&mut row);
+            let words = row.iter().flat_map(|piece| &piece.words);
+            out.extend(words.map(|word| Standing { text: word.text.clone(), body: word.body, line }));
+            line += 1;
+        }
+    }
+    out
+}
+
+/// Lines of each direction of writing, with the articles that hold for it.
+fn directions(glyphs: Vec<Glyph>, articles: &[Rect]) -> impl Iterator<Item = (Vec<Line>, &[Rect])> {
     let mut turns: BTreeMap<i16, Vec<Placed>> = BTreeMap::new();
     for (drawn, glyph) in glyphs.into_iter().enumerate() {
         let degrees = glyph.degrees;
         turns.entry(degrees).or_default().push(Placed::new(glyph, f64::from(degrees), drawn));
     }
-    let mut out = String::new();
-    for (degrees, placed) in turns {
-        let articles = if degrees == 0 { articles } else { &[] };
-        write(&lines(chunks(placed)), articles, &mut out);
-    }
-    out
+    turns.into_iter().map(move |(degrees, placed)| {
+        let articles: &[Rect] = if degrees == 0 { articles } else { &[] };
+        (lines(chunks(placed)), articles)
+    })
 }
 
-/// Writes lines in reading order.
-fn write(lines: &[Line], articles: &[Rect], out: &mut String) {
-    let usual = usual_distance(lines);
+/// Rows in reading order.
+fn ordered<'a>(lines: &'a [Line], articles: &[Rect]) -> Vec<Row<'a>> {
     let mut ordered = Vec::with_capacity(lines.len());
     for part in parts(lines, articles) {
         let drawn = drawing::order(&part);
@@ -46,8 +75,14 @@ fn write(lines: &[Line], articles: &[Rect], out: &mut String) {
         columns::order(part, 0, &mut placed);
         ordered.extend(drawn.filter(|rows| !drawing::crosses(rows, &placed)).unwrap_or(placed));
     }
+    ordered
+}
+
+/// Writes lines in reading order.
+fn write(lines: &[Line], articles: &[Rect], out: &mut String) {
+    let usual = usual_distance(lines);
     let mut previous: Option<f64> = None;
-    for mut row in ordered {
+    for mut row in ordered(lines, articles) {
         let Some(base) = row.iter().max_by(|a, b| a.size.total_cmp(&b.size)).map(|p| p.base) else {
             continue;
         };

@@ -14,7 +14,17 @@ fn spaced_word(text: &str, x: f64, y: f64, step: f64) -> Vec<Placed> {
             let from = x + step * i as f64;
             let letters = Letters::One(c);
             let rtl = direction::is_rtl(&letters);
-            Placed { letters, from, to: from + 5.0, base: y, size: 10.0, spaced: false, drawn: 0, rtl }
+            Placed {
+                letters,
+                from,
+                to: from + 5.0,
+                base: y,
+                size: 10.0,
+                spaced: false,
+                drawn: 0,
+                rtl,
+                body: Rect::ZERO,
+            }
         })
         .collect()
 }
