@@ -246,6 +246,41 @@ pub struct WorkersAnswer {
     pub workers: Vec<WorkerLine>,
 }
 
+/// Tasks that have kind, stage and state in common.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WorkLine {
+    /// `intake-document`, `extract-text`, …
+    pub kind: String,
+    /// The stage that their ingestions are in.
+    pub stage: Stage,
+    /// `queued`, `held`, `running`, `waiting`, `done`, `dead`, `cancelled` or `dropped`.
+    pub state: String,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// The work of a batch, or what waits and runs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WorkAnswer {
+    /// In the order of kinds.
+    pub work: Vec<WorkLine>,
+}
+
+/// How many documents there are of what, for those who choose among them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct FacetsAnswer {
+    /// The documents that were counted: the newest ten thousand at most.
+    pub counted: u64,
+    /// These were all.
+    pub complete: bool,
+    /// By state.
+    pub states: BTreeMap<String, u64>,
+    /// By media type.
+    pub types: BTreeMap<String, u64>,
+    /// By language.
+    pub languages: BTreeMap<String, u64>,
+}
+
 /// `show`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ShowAnswer {

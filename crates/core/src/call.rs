@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Role;
 use crate::batch::{BatchChange, NewBatch, Walk};
+use crate::clock::Timestamp;
 use crate::error::ErrorKind;
 use crate::event::EventFilter;
 use crate::id::{BatchId, IngestionId, KeyId, TaskId};
@@ -45,6 +46,18 @@ pub enum Call {
         /// Only of this media type; `image/*` is every image.
         #[serde(default)]
         media_type: Option<String>,
+        /// Only in this language.
+        #[serde(default)]
+        language: Option<String>,
+        /// Only what first came in then or later.
+        #[serde(default)]
+        since: Option<Timestamp>,
+        /// Only what first came in before.
+        #[serde(default)]
+        until: Option<Timestamp>,
+        /// Only what came in with this batch.
+        #[serde(default)]
+        batch: Option<BatchId>,
         /// Only what this query finds; the best thousand.
         #[serde(default)]
         text: Option<String>,
@@ -84,6 +97,13 @@ pub enum Call {
         limit: usize,
         /// From the page before.
         cursor: Option<String>,
+    },
+    /// -> `FacetsAnswer`
+    Facets,
+    /// -> `WorkAnswer`
+    Work {
+        /// All of this one; none means what waits and runs.
+        batch: Option<BatchId>,
     },
     /// -> `ProblemsAnswer`
     Problems,
@@ -256,6 +276,8 @@ impl Call {
             | Self::Pages { .. }
             | Self::Ingestion { .. }
             | Self::Batches { .. }
+            | Self::Facets
+            | Self::Work { .. }
             | Self::Problems
             | Self::Workers
             | Self::Search { .. }

@@ -9,7 +9,7 @@ import type { ServerEvent } from "./types";
 const PACE_MS = 500;
 /** What the server has to add up over everything is asked for less often. */
 const COSTLY_MS = 2000;
-const COSTLY = new Set(["ledger", "problems"]);
+const COSTLY = new Set(["ledger", "problems", "facets", "work"]);
 
 type Listener = (events: ServerEvent[]) => void;
 
@@ -39,7 +39,7 @@ export function useEvents(listener: Listener): void {
 /** The answers that an event makes old, by the first word of their key, apart from single documents and batches. */
 export function concerned(events: ServerEvent[]): Set<string> {
   const names = new Set<string>(["status"]);
-  if (events.some((event) => event.document_id)) names.add("latest");
+  if (events.some((event) => event.document_id)) names.add("latest").add("facets").add("work");
   for (const event of events) {
     if (event.batch_id) names.add("batches").add("batch").add("ledger");
     if (event.type === "DOCUMENT_PROCESSED" || event.type === "ERROR") names.add("problems").add("dead").add("ledger");
@@ -63,7 +63,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       costly.add(names.filter((name) => COSTLY.has(name)));
       for (const id of new Set(events.map((event) => event.document_id))) {
         if (!id) continue;
-        for (const name of ["document", "why", "text"]) void client.invalidateQueries({ queryKey: [name, id] });
+        for (const name of ["document", "why", "text", "words"]) void client.invalidateQueries({ queryKey: [name, id] });
       }
       for (const listener of listeners.current) listener(events);
     });

@@ -44,13 +44,6 @@ export interface Matching { state?: string | undefined; type?: string | undefine
 export const useReprocessMatching = () =>
   useChange((input: Matching & { dry_run: boolean }) => change<Count>("POST", "/v1/documents/reprocess", input), ["status", "problems", "batches"]);
 
-export const usePauseKind = () =>
-  useChange(
-    ({ kind, paused }: { kind: string; paused: boolean }) =>
-      change<unknown>("POST", `/v1/kinds/${id(kind)}/${paused ? "pause" : "resume"}`),
-    ["status", "workers"],
-  );
-
 export const useCreateKey = () =>
   useChange(async ({ adopt, ...input }: { name: string; role: Role; adopt: boolean }) => {
     const made = await change<NewKey>("POST", "/v1/keys", input);

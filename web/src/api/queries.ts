@@ -1,18 +1,27 @@
 /** What screens ask for. Keys are lists whose first word names the thing, so that events can say what is out of date. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { get } from "./http";
+import { asRefusal, get } from "./http";
 import type {
-  AuditLog, Batch, DeadLetter, Doctor, DocumentDetail, DocumentList, Key, Ledger, Me, ProblemGroup, Reading, SearchAnswer,
-  Status, Why, Worker,
+  AuditLog, Batch, DeadLetter, Doctor, DocumentDetail, DocumentList, Facets, Key, Ledger, Me, PageWords, ProblemGroup, Reading,
+  SearchAnswer, Status, Why, WorkLine, Worker,
 } from "./types";
 
 /** Documents of one page of the library. */
 export const PAGE = 100;
 
-export interface LibraryFilter { state?: string | undefined; type?: string | undefined; q?: string | undefined }
+/** What the library shows, by the names of the interface. */
+export interface LibraryFilter {
+  state?: string | undefined;
+  type?: string | undefined;
+  language?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+  batch_id?: string | undefined;
+  q?: string | undefined;
+}
 
-export function libraryPage(filter: LibraryFilter, cursor: string | null, signal?: AbortSignal): Promise<DocumentList> {
-  return get<DocumentList>("/v1/documents", { ...filter, cursor, limit: PAGE }, signal);
+export function libraryPage(filter: LibraryFilter, cursor: string | null, signal?: AbortSignal, limit = PAGE): Promise<DocumentList> {
+  return get<DocumentList>("/v1/documents", { ...filter, cursor, limit }, signal);
 }
 
 export function useLibrary(filter: LibraryFilter) {
@@ -30,9 +39,10 @@ export function useLibrary(filter: LibraryFilter) {
 export const useStatus = () =>
   useQuery({ queryKey: ["status"], queryFn: ({ signal }) => get<Status>("/v1/status", {}, signal), refetchInterval: 5000 });
 
-export const useDocument = (id: string) =>
+export const useDocument = (id: string, enabled = true) =>
   useQuery({
     queryKey: ["document", id],
+    enabled,
     queryFn: ({ signal }) => get<DocumentDetail>(`/v1/documents/${encodeURIComponent(id)}`, {}, signal),
   });
 
@@ -41,6 +51,47 @@ export const useReading = (id: string) =>
     queryKey: ["text", id],
     queryFn: ({ signal }) => get<Reading>(`/v1/documents/${encodeURIComponent(id)}/pages`, {}, signal),
   });
+
+const WORDS = /^\/v1\/documents\/\{\w+\}\/pages\/\{\w+\}\/words$/;
+
+/** The words of a page with their boxes; null where the document has none. */
+export function usePageWords(id: string, page: number, enabled: boolean) {
+  const told = useServerHas(WORDS, enabled);
+  return useQuery({
+    queryKey: ["words", id, page],
+    enabled: enabled && told,
+    queryFn: async ({ signal }): Promise<PageWords | null> => {
+      try {
+        return await get<PageWords>(`/v1/documents/${encodeURIComponent(id)}/pages/${page}/words`, {}, signal);
+      } catch (error) {
+        // No words are an answer: the page is shown without them.
+        if ([404, 415, 422].includes(asRefusal(error).status)) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+/** How many documents there are of what; null where the server does not count that. */
+export function useFacets(): Facets | null {
+  const counts = useServerHas(/^\/v1\/facets$/);
+  return useQuery({
+    queryKey: ["facets"],
+    enabled: counts,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => get<Facets>("/v1/facets", {}, signal),
+  }).data ?? null;
+}
+
+/** Tasks by kind, stage and state, of a batch or of everything that waits and runs; null where the server does not count them. */
+export function useWork(batch?: string): WorkLine[] | null {
+  const counts = useServerHas(/^\/v1\/work$/);
+  return useQuery({
+    queryKey: ["work", batch ?? null],
+    enabled: counts,
+    queryFn: ({ signal }) => get<{ work: WorkLine[] }>("/v1/work", { batch_id: batch }, signal),
+  }).data?.work ?? null;
+}
 
 export const useWhy = (id: string, enabled: boolean) =>
   useQuery({

@@ -22,11 +22,23 @@ export type TimelineLine = Schemas["TimelineLine"];
 /** What was read: the text page by page, and what the file says of itself. */
 export type Reading = Schemas["PagesAnswer"];
 export type PageText = Schemas["Page"];
+/** The words of one page, with boxes as shares of the drawn page. */
+export interface PageWords {
+  number: number;
+  width: number;
+  height: number;
+  source: "native" | "ocr" | "none";
+  words: { text: string; x: number; y: number; width: number; height: number; confidence: number | null; line: number }[];
+}
 export type Why = Schemas["WhyAnswer"];
 export type Reprocessed = Schemas["AgainAnswer"];
 
 export type Batch = Schemas["BatchTotals"];
 export type Ledger = Schemas["LedgerAnswer"];
+/** How many documents there are of what. */
+export interface Facets { counted: number; complete: boolean; states: Record<string, number>; types: Record<string, number>; languages: Record<string, number> }
+/** Tasks that have kind, stage and state in common. */
+export interface WorkLine { kind: string; stage: Stage; state: string; count: number }
 export type Worker = Schemas["WorkerLine"];
 export type Status = Schemas["StatusAnswer"];
 export type SearchHit = Schemas["SearchHit"];

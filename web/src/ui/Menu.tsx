@@ -2,12 +2,12 @@ import * as Radix from "@radix-ui/react-dropdown-menu";
 import type { ReactNode } from "react";
 
 /** A menu on a button. Not modal: a modal one would put a style element into the page, which the policy forbids. */
-export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
+export function Menu({ trigger, children, align = "end" }: { trigger: ReactNode; children: ReactNode; align?: "start" | "end" }) {
   return (
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content align="end" sideOffset={4} collisionPadding={8} className="z-40 min-w-44 rounded-lg border border-line-strong bg-surface p-1">
+        <Radix.Content align={align} sideOffset={4} collisionPadding={8} className="z-40 max-h-[min(28rem,var(--radix-dropdown-menu-content-available-height))] min-w-44 overflow-y-auto rounded-lg border border-line-strong bg-surface p-1">
           {children}
         </Radix.Content>
       </Radix.Portal>

@@ -13,27 +13,33 @@ const PAGES = /^\/v1\/documents\/\{\w+\}\/pages\/\{\w+\}(\.png)?$/;
 
 interface Subject { document_id: string; media_type: string | null; bytes: number }
 
+/** What a server that draws pages may be asked to draw; whether it can, its answer says. */
+export const isDrawn = (type: string | null): boolean => type === "application/pdf" || (type?.startsWith("image/") ?? false);
+
 /** The image of a page, null where the document has none, undefined until that is known. */
 export function usePageImage(subject: Subject, page: number, width: number, enabled = true) {
   const type = subject.media_type ?? "";
   const picture = PICTURES.has(type) && subject.bytes <= MAX_BYTES;
-  const drawn = useServerHas(PAGES, enabled && type === "application/pdf");
+  const drawn = useServerHas(PAGES, enabled && isDrawn(type));
   const path = `/v1/documents/${encodeURIComponent(subject.document_id)}`;
-  return useQuery({
-    queryKey: ["page", subject.document_id, picture ? 0 : page, picture ? 0 : width],
-    enabled: enabled && (picture || drawn),
+  return useQuery<Blob | null>({
+    queryKey: ["page", subject.document_id, page, drawn ? width : 0],
+    enabled: enabled && (drawn || (picture && page === 1)),
     staleTime: Infinity,
     gcTime: 60_000,
+    // The same page in another size stands in until the right one is there.
+    placeholderData: (before, query) => (query?.queryKey[1] === subject.document_id && query.queryKey[2] === page ? before : undefined),
     queryFn: async ({ signal }): Promise<Blob | null> => {
-      try {
-        const answer = await getRaw(picture ? `${path}/content` : `${path}/pages/${page}.png?width=${width}`, signal);
+      const fetched = async (address: string, as: string) =>
         // The type is ours, not the file's: whatever the bytes are, they are drawn as a picture or not at all.
-        return new Blob([await answer.arrayBuffer()], { type: picture ? type : "image/png" });
+        new Blob([await (await getRaw(address, signal)).arrayBuffer()], { type: as });
+      try {
+        if (drawn) return await fetched(`${path}/pages/${page}.png?width=${width}`, "image/png");
+        return await fetched(`${path}/content`, type);
       } catch (error) {
-        const { status } = asRefusal(error);
         // The document has no such image: that is an answer, not an accident.
-        if (status === 404 || status === 422) return null;
-        throw error;
+        if (![404, 415, 422].includes(asRefusal(error).status)) throw error;
+        return drawn && picture && page === 1 ? fetched(`${path}/content`, type) : null;
       }
     },
   });

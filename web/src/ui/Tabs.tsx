@@ -38,7 +38,7 @@ export function Tabs({ tabs, current, onChoose, label }: { tabs: Tab[]; current:
 
 export function TabPanel({ id, children }: { id: string; children: ReactNode }) {
   return (
-    <div role="tabpanel" id={`panel-${id}`} aria-labelledby={`tab-${id}`} tabIndex={0} className="min-h-0 flex-1 overflow-y-auto">
+    <div role="tabpanel" id={`panel-${id}`} aria-labelledby={`tab-${id}`} tabIndex={0} data-scrolls className="min-h-0 flex-1 overflow-y-auto">
       {children}
     </div>
   );

@@ -38,3 +38,27 @@ it("the first key closes the server, and opens it again", async () => {
   await stranger.page.getByRole("heading", { name: "The library is empty" }).waitFor();
   await close(stranger);
 });
+
+it("two tenants see nothing of each other", async () => {
+  for (const [tenant, content] of [["north", "written in the north"], ["south", "written in the south"]] as const) {
+    await server.cli("tenant", "create", tenant);
+    const made = JSON.parse(await server.cli("--tenant", tenant, "--json", "key", "create", "--name", tenant, "--role", "admin")) as { key: string };
+    const one = await open(browser, server.url, "/");
+    await one.page.getByLabel("Key", { exact: true }).fill(made.key);
+    await one.page.getByRole("button", { name: "Open" }).click();
+    await one.page.getByRole("heading", { name: "Nothing has come in yet" }).waitFor();
+    await one.page.getByTestId("files").setInputFiles({ name: `${tenant}.txt`, mimeType: "text/plain", buffer: Buffer.from(content) });
+    await one.page.getByRole("region", { name: "Uploads" }).getByText("1 file in").waitFor();
+    // A page of one tenant, told by events, never shows what the other brought in.
+    await one.page.getByRole("link", { name: "Library" }).first().click();
+    await one.page.getByRole("row").filter({ hasText: `${tenant}.txt` }).waitFor();
+    expect(await one.page.getByRole("row").filter({ has: one.page.getByRole("link") }).count()).toBe(1);
+    await one.page.goto(`${server.url}/search?q=written`);
+    await expect.poll(() => one.page.getByRole("main").getByRole("listitem").count(), { timeout: 20_000 }).toBe(1);
+    await one.page.getByRole("main").getByText(`${tenant}.txt`).waitFor();
+    await one.page.goto(`${server.url}/access`);
+    await one.page.getByRole("region", { name: "Keys" }).getByText(tenant).waitFor();
+    expect(await one.page.getByRole("region", { name: "Keys" }).getByRole("listitem").count()).toBe(1);
+    await close(one);
+  }
+});

@@ -22,6 +22,11 @@ export async function open(browser: Browser, base: string, path: string, options
     // A server that is away, or a document that is gone, is told by the page in its own words.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
   });
+  // Nothing here asks with the browser's own windows; whoever does has brought a script in.
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
   page.on("request", (request) => {
     const url = new URL(request.url());
     if (url.protocol !== "blob:" && url.protocol !== "data:" && url.origin !== base) complaints.push(`asked ${url.href}`);

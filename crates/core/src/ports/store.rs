@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use crate::access::{NewAudit, Once};
 use crate::answer::{
     BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, IngestionCounts, ListAnswer,
-    ProblemGroup, ShowAnswer, StatusAnswer, TaskCounts, WhyAnswer, WorkerLine,
+    ProblemGroup, ShowAnswer, StatusAnswer, TaskCounts, WhyAnswer, WorkLine, WorkerLine,
 };
 use crate::artifact::Artifact;
 use crate::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
@@ -374,6 +374,14 @@ pub struct ListQuery {
     pub state: Option<DocumentState>,
     /// Only of this media type; `image/*` is every image.
     pub media_type: Option<String>,
+    /// Only in this language.
+    pub language: Option<String>,
+    /// Only what first came in at this moment or later.
+    pub since: Option<Timestamp>,
+    /// Only what first came in before this moment.
+    pub until: Option<Timestamp>,
+    /// Only what came in with this batch, also if it was there before.
+    pub batch: Option<BatchId>,
     /// Only these.
     pub ids: Option<Vec<DocumentId>>,
     /// At most so many.
@@ -544,6 +552,8 @@ pub trait Store: Access {
 
     /// Counts of everything. Free disk space and the index watermark are the caller's to fill in.
     async fn status(&self, tenant: TenantId) -> Result<StatusAnswer>;
+    /// Tasks by kind, stage and state: all of one batch, or what waits and runs of all.
+    async fn work(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Vec<WorkLine>>;
     /// Newest first, without bodies.
     async fn list(&self, tenant: TenantId, query: &ListQuery) -> Result<ListAnswer>;
     /// Everything about one document, by its id or one of its ingestions'.

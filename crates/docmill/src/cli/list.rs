@@ -33,6 +33,10 @@ impl Args {
         let call = Call::List {
             state: self.state,
             media_type: None,
+            language: None,
+            since: None,
+            until: None,
+            batch: None,
             text: None,
             limit: self.limit,
             cursor: self.cursor,

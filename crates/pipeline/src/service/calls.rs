@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use docmill_core::access::{Actor, TenantsAnswer};
 use docmill_core::answer::{
-    AuditAnswer, CountAnswer, DeadAnswer, IndexState, IngestionAnswer, LedgerAnswer, PagesAnswer,
-    ProblemsAnswer, ShowAnswer, TextAnswer, WorkersAnswer,
+    AuditAnswer, CountAnswer, DeadAnswer, FacetsAnswer, IndexState, IngestionAnswer, LedgerAnswer, PagesAnswer,
+    ProblemsAnswer, ShowAnswer, TextAnswer, WorkAnswer, WorkersAnswer,
 };
 use docmill_core::batch::{BatchChange, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::call::Call;
@@ -40,13 +40,15 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::WaitBatch { batch_id, wait_ms } => {
             json(wait_batch(inner, tenant, batch_id, Duration::from_millis(wait_ms)).await?)
         }
-        Call::List { state, media_type, text, limit, cursor } => {
+        Call::List { state, media_type, language, since, until, batch, text, limit, cursor } => {
             let state = state.as_deref().map(document_state).transpose()?;
             let ids = match text.filter(|text| !text.trim().is_empty()) {
                 Some(text) => Some(search::find(inner, tenant, text, MAX_LIMIT).await?),
                 None => None,
             };
-            let query = ListQuery { state, media_type, ids, limit: limit.min(MAX_LIMIT), cursor };
+            let limit = limit.min(MAX_LIMIT);
+            let query =
+                ListQuery { state, media_type, language, since, until, batch, ids, limit, cursor };
             json(store.list(tenant, &query).await?)
         }
         Call::Ingestion { id } => json(find_ingestion(inner, tenant, id).await?),
@@ -55,6 +57,8 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::Batches { limit, cursor } => {
             json(store.batches(tenant, limit.clamp(1, MAX_LIMIT), cursor.as_deref()).await?)
         }
+        Call::Facets => json(facets(inner, tenant).await?),
+        Call::Work { batch } => json(WorkAnswer { work: store.work(tenant, batch).await? }),
         Call::Problems => json(ProblemsAnswer { problems: store.problems(tenant).await? }),
         Call::RetryProblem { cause } => json(reprocess::retry_problem(inner, tenant, cause).await?),
         Call::Workers => json(WorkersAnswer { workers: store.workers().await? }),
@@ -137,6 +141,28 @@ async fn seal_batch(inner: &Inner, tenant: TenantId, batch: BatchId, walk: Walk)
 }
 
 /// By id or name, or `not_found`.
+/// Documents that facets are counted over. Reading so many takes some tens of milliseconds.
+const FACETED: usize = 10_000;
+
+async fn facets(inner: &Inner, tenant: TenantId) -> Result<FacetsAnswer> {
+    let list = inner.deps.store.list(tenant, &ListQuery::all(FACETED)).await?;
+    let mut facets = FacetsAnswer {
+        counted: list.documents.len() as u64,
+        complete: list.next_cursor.is_none(),
+        ..FacetsAnswer::default()
+    };
+    for line in list.documents {
+        *facets.states.entry(line.state.name().to_owned()).or_default() += 1;
+        if let Some(kind) = line.media_type {
+            *facets.types.entry(kind).or_default() += 1;
+        }
+        if let Some(language) = line.language {
+            *facets.languages.entry(language).or_default() += 1;
+        }
+    }
+    Ok(facets)
+}
+
 pub(super) async fn find_batch(inner: &Inner, tenant: TenantId, batch: &str) -> Result<BatchTotals> {
     inner.deps.store.find_batch(tenant, batch).await?.ok_or_else(|| {
         Error::not_found(format!("no batch has the id or name `{}`", docmill_core::text::shown(batch)))

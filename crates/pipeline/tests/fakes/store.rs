@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use docmill_core::access::{AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, TenantLine};
 use docmill_core::answer::{
     BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, ListAnswer, ProblemGroup,
-    ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+    ShowAnswer, StatusAnswer, WhyAnswer, WorkLine, WorkerLine,
 };
 use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
@@ -624,6 +624,9 @@ impl Store for FakeStore {
         absent()
     }
     async fn status(&self, _tenant: TenantId) -> Result<StatusAnswer> {
+        absent()
+    }
+    async fn work(&self, _tenant: TenantId, _batch: Option<BatchId>) -> Result<Vec<WorkLine>> {
         absent()
     }
     async fn list(&self, _tenant: TenantId, _query: &ListQuery) -> Result<ListAnswer> {

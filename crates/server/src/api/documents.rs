@@ -4,8 +4,9 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::routing::{delete, get, post};
 use docmill_core::answer::{CountAnswer, ListAnswer, PagesAnswer, ShowAnswer, TextAnswer, TimelineLine};
 use docmill_core::call::Call;
+use docmill_core::clock::Timestamp;
 use docmill_core::document::DocumentState;
-use docmill_core::id::{DocumentId, IngestionId};
+use docmill_core::id::{BatchId, DocumentId, IngestionId};
 use docmill_core::ingestion::Stage;
 use docmill_core::{Error, Result};
 use schemars::JsonSchema;
@@ -126,6 +127,14 @@ struct ListParams {
     /// Only of this media type; `image/*` is every image.
     #[serde(rename = "type")]
     media_type: Option<String>,
+    /// Only in this language, as `en`.
+    language: Option<String>,
+    /// Only what first came in at this moment or later.
+    since: Option<Timestamp>,
+    /// Only what first came in before this moment.
+    until: Option<Timestamp>,
+    /// Only what came in with this batch, also if it was there before.
+    batch_id: Option<BatchId>,
     /// Only those that this query finds, as in search; of very many the best thousand.
     q: Option<String>,
 }
@@ -134,6 +143,10 @@ async fn list(cx: Cx, Asked(params): Asked<ListParams>) -> Answer {
     let call = Call::List {
         state: params.state.map(|state| state.name().to_owned()),
         media_type: params.media_type,
+        language: params.language,
+        since: params.since,
+        until: params.until,
+        batch: params.batch_id,
         text: params.q,
         limit: within(params.limit, PAGE)?,
         cursor: params.cursor,

@@ -3,12 +3,15 @@
 use axum::http::StatusCode;
 use axum::routing::get;
 use docmill_core::access::Role;
-use docmill_core::answer::{DoctorAnswer, LedgerAnswer, StatusAnswer, WorkersAnswer};
+use docmill_core::answer::{
+    DoctorAnswer, FacetsAnswer, LedgerAnswer, StatusAnswer, WorkAnswer, WorkersAnswer,
+};
 use docmill_core::call::Call;
-use docmill_core::id::TenantId;
+use docmill_core::id::{BatchId, TenantId};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::input::Asked;
 use super::operation::Operation;
 use super::reply::{self, Answer};
 use crate::access::Cx;
@@ -21,6 +24,16 @@ pub(super) fn operations() -> Vec<Operation> {
             .answers::<LedgerAnswer>(200, "Both sides, and whether they agree."),
         Operation::get("/v1/workers", "listWorkers", "Who works", get(workers))
             .answers::<WorkersAnswer>(200, "Everyone on the list."),
+        Operation::get(
+            "/v1/work",
+            "countWork",
+            "Tasks by kind, stage and state: all of a batch, or what waits and runs",
+            get(work),
+        )
+        .asked::<WorkParams>()
+        .answers::<WorkAnswer>(200, "The counts."),
+        Operation::get("/v1/facets", "countFacets", "How many documents there are of what", get(facets))
+            .answers::<FacetsAnswer>(200, "By state, type and language, over the newest ten thousand."),
         Operation::get("/v1/doctor", "doctor", "What can be wrong outside a document", get(doctor))
             .for_admins()
             .answers::<DoctorAnswer>(200, "One check after the other."),
@@ -39,6 +52,21 @@ async fn ledger(cx: Cx) -> Answer {
 
 async fn workers(cx: Cx) -> Answer {
     reply::call(&cx, Call::Workers).await
+}
+
+/// Whose work.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+struct WorkParams {
+    /// All tasks of this batch; without it what waits and runs.
+    batch_id: Option<BatchId>,
+}
+
+async fn work(cx: Cx, Asked(params): Asked<WorkParams>) -> Answer {
+    reply::call(&cx, Call::Work { batch: params.batch_id }).await
+}
+
+async fn facets(cx: Cx) -> Answer {
+    reply::call(&cx, Call::Facets).await
 }
 
 async fn doctor(cx: Cx) -> Answer {

@@ -25,6 +25,8 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         state_follows_the_ingestions,
         stale_document_is_told_by_the_server,
         list_pages_see_each_document_once,
+        list_matches_language_time_and_batch,
+        work_is_counted_by_kind_stage_and_state,
         changes_come_in_order_each_document_once,
         blob_keys_are_exactly_those_in_use,
         reprocess_opens_one_ingestion_at_a_time,
@@ -164,6 +166,57 @@ async fn list_pages_see_each_document_once(bench: Bench<dyn Store>) {
         .await
         .unwrap_err();
     assert_eq!(bad.kind(), ErrorKind::InvalidRequest);
+}
+
+async fn list_matches_language_time_and_batch(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(Some("post")).await;
+    let first = world.receive(Some(batch), 1).await.remove(0).document_id.unwrap();
+    let lease = world.claim_one().await;
+    let Outcome::Done(mut read) = transcribed(&lease, "t") else { panic!("it is done") };
+    read.facts.language = Some("de".into());
+    world.report(&lease, Outcome::Done(read)).await;
+    world.clock.advance(Duration::from_hours(1));
+    let second = world.receive(None, 1).await.remove(0).document_id.unwrap();
+    let found = async |query: ListQuery| -> Vec<_> {
+        let page = world.store.list(world.tenant, &query).await.unwrap();
+        page.documents.into_iter().map(|line| line.document_id).collect()
+    };
+    let all = ListQuery::all(10);
+    assert_eq!(found(all.clone()).await, [second, first]);
+    assert_eq!(found(ListQuery { language: Some("de".into()), ..all.clone() }).await, [first]);
+    assert_eq!(found(ListQuery { language: Some("en".into()), ..all.clone() }).await, []);
+    assert_eq!(found(ListQuery { batch: Some(batch), ..all.clone() }).await, [first]);
+    let later = world.store.list(world.tenant, &all).await.unwrap().documents[0].created_at;
+    assert_eq!(found(ListQuery { since: Some(later), ..all.clone() }).await, [second]);
+    assert_eq!(found(ListQuery { until: Some(later), ..all.clone() }).await, [first]);
+    let stranger = world.store.tenant("stranger").await.unwrap();
+    let theirs = world.store.list(stranger, &ListQuery { batch: Some(batch), ..all }).await.unwrap();
+    assert!(theirs.documents.is_empty(), "a batch is its tenant's");
+}
+
+async fn work_is_counted_by_kind_stage_and_state(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(Some("post")).await;
+    world.receive(Some(batch), 3).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, transcribed(&lease, "t")).await;
+    let _held = world.claim_one().await;
+    world.receive(None, 2).await;
+    let counted = async |tenant, batch| -> Vec<(String, u64)> {
+        let work = world.store.work(tenant, batch).await.unwrap();
+        assert!(work.iter().all(|line| line.kind == KIND.as_str() && line.stage == Stage::Transcribing), "{work:?}");
+        work.into_iter().map(|line| (line.state, line.count)).collect()
+    };
+    let expected = |words: &[(&str, u64)]| words.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect::<Vec<_>>();
+    assert_eq!(
+        counted(world.tenant, Some(batch)).await,
+        expected(&[("done", 1), ("queued", 1), ("running", 1)])
+    );
+    assert_eq!(counted(world.tenant, None).await, expected(&[("queued", 3), ("running", 1)]));
+    let stranger = world.store.tenant("stranger").await.unwrap();
+    assert_eq!(counted(stranger, Some(batch)).await, []);
+    assert_eq!(counted(stranger, None).await, []);
 }
 
 async fn changes_come_in_order_each_document_once(bench: Bench<dyn Store>) {

@@ -2,16 +2,17 @@
 import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { useBatch, useLedger } from "../../api/queries";
+import { useBatch, useLedger, useWork } from "../../api/queries";
 import type { Batch, Ledger } from "../../api/types";
 import { Bar } from "../../ui/Bar";
 import { count, duration, exact, percent, rate, shown } from "../../ui/format";
 import { Failure } from "../../ui/Notice";
 import { Page, Panel, Skeletons } from "../../ui/Page";
+import { stageName } from "../../ui/states";
 import { Time, useNow } from "../../ui/Time";
 import { BatchActions } from "./BatchActions";
 import { BatchState } from "./Batches";
-import { eta, isOver, pace, progress } from "./figures";
+import { eta, isOver, pace, progress, stages, stageWords } from "./figures";
 import { LedgerLine } from "./LedgerLine";
 import { batchName } from "./name";
 
@@ -33,7 +34,10 @@ export function BatchDetail({ id }: { id: string }) {
     }>
       <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:p-6">
         <Figures batch={batch.data} />
-        <Outcomes batch={batch.data} />
+        <div className="grid gap-4 lg:grid-cols-2">
+          <Outcomes batch={batch.data} />
+          <Stages id={id} />
+        </div>
         <Account id={id} />
       </div>
     </Page>
@@ -73,27 +77,59 @@ function Outcomes({ batch }: { batch: Batch }) {
     { name: "Cancelled", value: batch.cancelled, className: "bg-line-strong" },
   ].filter((row) => row.value > 0 || row.name === "Done");
   return (
-    <Panel title="Progress" aside={`${count(batch.received)} came in, ${count(batch.children)} found inside, ${count(batch.duplicates)} duplicates`}>
+    <Panel title="By outcome" aside={<Link href={`/library?batch=${batch.batch_id}`} className="hover:text-ink hover:underline">Show in the library</Link>}>
       <ul className="flex flex-col gap-2.5 p-4">
         {rows.map((row) => (
-          <li key={row.name} className="grid grid-cols-[6rem_minmax(0,1fr)_4rem_3rem] items-center gap-3 text-sm">
-            <span>{row.name}</span>
+          <Row key={row.name} name={row.name} n={row.value} all={all}>
             <Bar label={row.name} total={all} parts={[{ value: row.value, className: row.className, label: row.name.toLowerCase() }]} />
-            <span className="text-right font-medium">{count(row.value)}</span>
-            <span className="text-right text-ink-3">{percent(row.value, all)}</span>
-          </li>
+          </Row>
         ))}
       </ul>
+      <p className="border-t border-line px-4 py-2.5 text-sm text-ink-3">
+        {count(batch.received)} came in, {count(batch.children)} found inside, {count(batch.duplicates)} were there before
+      </p>
     </Panel>
   );
 }
+
+/** One bar for each stage: what has gone through it, what is in it, what waits for it. */
+function Stages({ id }: { id: string }) {
+  const work = useWork(id);
+  const rows = stages(work ?? []);
+  if (!work || rows.length === 0) return null;
+  return (
+    <Panel title="By stage" aside="tasks">
+      <ul className="flex flex-col gap-2.5 p-4">
+        {rows.map((row) => (
+          <Row key={row.stage} name={stageName(row.stage)} n={row.done} all={row.all}>
+            <Bar label={stageName(row.stage)} total={row.all} active={row.running > 0} parts={[
+              { value: row.done, className: "bg-accent", label: "done" },
+              { value: row.failed, className: "bg-red", label: "given up" },
+              { value: row.running, className: "bg-blue", label: "running" },
+            ]} />
+          </Row>
+        ))}
+      </ul>
+      <p className="border-t border-line px-4 py-2.5 text-sm text-ink-3">{stageWords(rows)}</p>
+    </Panel>
+  );
+}
+
+const Row = ({ name, n, all, children }: { name: string; n: number; all: number; children: ReactNode }) => (
+  <li className="grid grid-cols-[6rem_minmax(0,1fr)_3.5rem_3rem] items-center gap-3 text-sm max-sm:grid-cols-[5rem_minmax(0,1fr)_3rem]">
+    <span className="truncate">{name}</span>
+    {children}
+    <span className="text-right font-medium">{count(n)}</span>
+    <span className="text-right text-ink-3 max-sm:hidden">{percent(n, all)}</span>
+  </li>
+);
 
 function Account({ id }: { id: string }) {
   const ledger = useLedger(id);
   if (ledger.error) return <Failure error={ledger.error} what="The ledger could not be had" />;
   if (!ledger.data) return <Skeletons lines={3} />;
   return (
-    <Panel title="Ledger" aside={ledger.data.unsealed.length > 0 ? "still counting" : "every item is accounted for"}>
+    <Panel title="Ledger" aside={ledger.data.unsealed.length > 0 ? "still counting" : ledger.data.balanced ? "every item is accounted for" : "something is missing"}>
       <div className="px-4 py-3"><LedgerLine ledger={ledger.data} /></div>
       {Object.keys(ledger.data.skipped).length > 0 && (
         <p className="border-t border-line px-4 py-2 text-sm text-ink-2">

@@ -1,5 +1,7 @@
 /** What a batch's totals mean. Pure. */
-import type { Batch } from "../../api/types";
+import type { Batch, WorkLine } from "../../api/types";
+import { count } from "../../ui/format";
+import { WORKING } from "../../ui/states";
 
 export interface Progress { all: number; ended: number; share: number }
 
@@ -40,4 +42,30 @@ export function ledgerLine(ledger: { expected: number; completed: number; failed
     if (value > 0) terms.push([value, name]);
   }
   return { expected: ledger.expected, terms };
+}
+
+export interface StageRow { stage: string; all: number; done: number; failed: number; running: number; waiting: number }
+
+/** Tasks by the stage they belong to, in flow order. */
+export function stages(work: WorkLine[]): StageRow[] {
+  const rows = new Map<string, StageRow>();
+  for (const { stage, state, count: n } of work) {
+    const row = rows.get(stage) ?? { stage, all: 0, done: 0, failed: 0, running: 0, waiting: 0 };
+    row.all += n;
+    if (state === "done") row.done += n;
+    else if (state === "running") row.running += n;
+    else if (state === "dead" || state === "dropped") row.failed += n;
+    else if (state !== "cancelled") row.waiting += n;
+    rows.set(stage, row);
+  }
+  const place = (row: StageRow) => (WORKING as string[]).indexOf(row.stage);
+  return [...rows.values()].sort((a, b) => place(a) - place(b));
+}
+
+/** "12 waiting, 3 running", or that nothing is left to do. */
+export function stageWords(rows: StageRow[]): string {
+  const sum = (of: (row: StageRow) => number) => rows.reduce((all, row) => all + of(row), 0);
+  const parts: [number, string][] = [[sum((row) => row.waiting), "waiting"], [sum((row) => row.running), "running"], [sum((row) => row.failed), "given up"]];
+  const words = parts.filter(([n]) => n > 0).map(([n, name]) => `${count(n)} ${name}`);
+  return words.length > 0 ? words.join(", ") : "nothing is left to do";
 }

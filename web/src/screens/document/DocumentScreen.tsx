@@ -1,15 +1,16 @@
 /** One document: the page, its text, what is known about it, where it belongs, what happened to it. */
 import { ArrowLeft, Download, EllipsisVertical, Link as LinkIcon, RotateCw, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { useDeleteDocument } from "../../api/actions";
-import { useDocument, useWhy } from "../../api/queries";
+import { useDocument, usePageWords, useWhy } from "../../api/queries";
 import type { DocumentDetail } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
+import { queryWords } from "../../ui/highlight";
 import { Menu, MenuItem } from "../../ui/Menu";
 import { Failure } from "../../ui/Notice";
 import { usePageImage } from "../../ui/PageImage";
@@ -22,6 +23,7 @@ import { Banner } from "./Banner";
 import { useDownload } from "./download";
 import { Facts } from "./Facts";
 import { Family } from "./Family";
+import { LitWord } from "./lit";
 import { nextZoom, PageViewer } from "./PageViewer";
 import { TextView } from "./TextView";
 import { Timeline } from "./Timeline";
@@ -48,6 +50,12 @@ function Body({ document }: { document: DocumentDetail }) {
   const images = Boolean(usePageImage(document, 1, 320, document.state !== "processing").data);
   const pages = document.page_count ?? 1;
   const tab = params.get("tab") ?? (images ? "text" : "about");
+  const shownPage = Math.min(page, pages);
+  const query = params.get("q") ?? "";
+  const wanted = useMemo(() => queryWords(query), [query]);
+  const words = usePageWords(document.document_id, shownPage, images).data;
+  const [lit] = useState(() => new LitWord());
+  useEffect(() => lit.set(null), [lit, shownPage]);
   const goPage = (to: number) => set({ page: Math.min(pages, Math.max(1, to)) }, true);
   useKeys({
     "[": () => goPage(page - 1),
@@ -58,7 +66,7 @@ function Body({ document }: { document: DocumentDetail }) {
   });
   const { file } = pathParts(shown(document.name));
   const family = document.children.length + (document.parent ? 1 : 0);
-  const text = <TextView document={document} page={params.has("page") ? page : null} query={params.get("q") ?? ""} />;
+  const text = <TextView document={document} page={params.has("page") ? page : null} query={query} words={words} lit={lit} onPage={goPage} />;
   const tabs = [
     ...(images ? [{ id: "text", name: "Text" }] : []),
     { id: "about", name: "About", note: document.problems.length > 0 ? document.problems.length : null },
@@ -77,13 +85,13 @@ function Body({ document }: { document: DocumentDetail }) {
       <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] max-lg:overflow-y-auto lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
         <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
           {images
-            ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={Math.min(page, pages)} pages={pages} zoom={zoom} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} /></div>
-            : <div className="h-full overflow-y-auto bg-surface max-lg:max-h-[60vh]" tabIndex={0} role="region" aria-label="Text">{text}</div>}
+            ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={shownPage} pages={pages} zoom={zoom} words={words} wanted={wanted} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} /></div>
+            : <div className="h-full overflow-y-auto bg-surface max-lg:max-h-[60vh]" tabIndex={0} data-scrolls role="region" aria-label="Text">{text}</div>}
         </div>
         <div className="flex min-h-0 flex-col bg-surface max-lg:border-t max-lg:border-line">
           <Tabs label="About the document" tabs={tabs} current={chosen} onChoose={(next) => set({ tab: next }, true)} />
           <TabPanel id={chosen}>
-            {chosen === "text" ? text : chosen === "about" ? <Facts document={document} /> : chosen === "family" ? <Family document={document} /> : <Timeline lines={document.timeline} />}
+            {chosen === "text" ? text : chosen === "about" ? <Facts document={document} /> : chosen === "family" ? <Family document={document} /> : <Timeline document={document} onPage={goPage} />}
           </TabPanel>
         </div>
       </div>

@@ -1,43 +1,72 @@
-/** Where a document was found, and what was found in it. */
-import { CornerDownRight, CornerLeftUp } from "lucide-react";
+/** Where a document was found, and what was found in it, as a tree whose branches are looked up when they are opened. */
+import { ChevronRight, CornerLeftUp } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
+import { useDocument } from "../../api/queries";
 import type { DocumentDetail, FamilyLine } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { count, counted, shown } from "../../ui/format";
 
 const FIRST = 200;
+/** Names of what may hold more. Others are opened like any document. */
+const HOLDS = /\.(zip|tar|tgz|gz|bz2|xz|zst|7z|rar|eml|msg|mbox|pst|ost|dat|docx?|xlsx?|pptx?|pdf)$/i;
 
 export function Family({ document }: { document: DocumentDetail }) {
-  const [all, setAll] = useState(false);
-  const children = all ? document.children : document.children.slice(0, FIRST);
   if (!document.parent && document.children.length === 0) {
     return <p className="p-4 text-ink-3">This document came by itself: it was in no container, and nothing was found in it.</p>;
   }
   return (
-    <div className="flex flex-col gap-1 p-4 text-sm">
-      {document.parent && (
-        <div className="flex items-center gap-2">
-          <CornerLeftUp size={14} aria-hidden className="shrink-0 text-ink-3" />
-          <span className="text-ink-3">found in</span> <Relative line={document.parent} />
-        </div>
-      )}
-      <p className={cx("truncate font-semibold", document.parent && "pl-5")}>{shown(document.name)}</p>
-      {document.children.length > 0 && (
-        <ul className={cx("flex flex-col gap-1 border-l border-line pl-3", document.parent ? "ml-6.5" : "ml-1.5")} aria-label={counted(document.children.length, "member")}>
-          {children.map((line) => (
-            <li key={line.ingestion_id} className="flex min-w-0 items-center gap-2">
-              <CornerDownRight size={13} aria-hidden className="shrink-0 text-ink-3" />
-              <Relative line={line} />
-            </li>
-          ))}
-          {!all && document.children.length > FIRST && (
-            <li><Button kind="quiet" onClick={() => setAll(true)}>Show all {count(document.children.length)}</Button></li>
-          )}
-        </ul>
-      )}
+    <div className="flex flex-col gap-1.5 p-4 text-sm">
+      {document.parent && <Parent line={document.parent} />}
+      <p className={cx("truncate font-semibold", document.parent && "pl-6")}>{shown(document.name)}</p>
+      {document.children.length > 0 && <div className={cx(document.parent && "pl-6")}><Members lines={document.children} /></div>}
     </div>
+  );
+}
+
+/** The container, and the one around it, as far as they go. */
+function Parent({ line, depth = 0 }: { line: FamilyLine; depth?: number }) {
+  const above = useDocument(line.document_id ?? "", line.document_id !== null && depth < 6).data?.parent;
+  return (
+    <>
+      {above && <Parent line={above} depth={depth + 1} />}
+      <div className="flex items-center gap-2">
+        <CornerLeftUp size={14} aria-hidden className="shrink-0 text-ink-3" />
+        <span className="shrink-0 text-ink-3">found in</span> <Relative line={line} />
+      </div>
+    </>
+  );
+}
+
+function Members({ lines }: { lines: FamilyLine[] }) {
+  const [all, setAll] = useState(false);
+  return (
+    <ul className="ml-1.5 flex flex-col border-l border-line pl-2" aria-label={counted(lines.length, "member")}>
+      {(all ? lines : lines.slice(0, FIRST)).map((line) => <Member key={line.ingestion_id} line={line} />)}
+      {!all && lines.length > FIRST && <li><Button kind="quiet" onClick={() => setAll(true)}>Show all {count(lines.length)}</Button></li>}
+    </ul>
+  );
+}
+
+function Member({ line }: { line: FamilyLine }) {
+  const [open, setOpen] = useState(false);
+  const inside = useDocument(line.document_id ?? "", open && line.document_id !== null).data;
+  const may = line.document_id !== null && HOLDS.test(line.name);
+  return (
+    <li>
+      <div className="flex min-h-7 min-w-0 items-center gap-1">
+        {may ? (
+          <button type="button" aria-expanded={open} aria-label={`What is in ${shown(line.name)}`} onClick={() => setOpen(!open)} className="grid size-5 shrink-0 place-items-center rounded text-ink-3 hover:bg-hover">
+            <ChevronRight size={14} aria-hidden className={cx("transition-transform duration-100", open && "rotate-90")} />
+          </button>
+        ) : <span className="size-5 shrink-0" />}
+        <Relative line={line} />
+      </div>
+      {open && inside && (inside.children.length > 0
+        ? <div className="pl-2"><Members lines={inside.children} /></div>
+        : <p className="pb-1 pl-6 text-xs text-ink-3">Nothing is in it.</p>)}
+    </li>
   );
 }
 

@@ -1,5 +1,5 @@
 /** Every document, as a table or a grid. Filters, layout and the place of the cursor are in the address. */
-import { ArrowUp, FileSearch, Inbox, RotateCw, X } from "lucide-react";
+import { ArrowUp, Bookmark, FileSearch, Inbox, X } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useStatus } from "../../api/queries";
@@ -7,31 +7,29 @@ import type { DocumentLine } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
 import { Button } from "../../ui/Button";
-import { count, counted } from "../../ui/format";
+import { counted } from "../../ui/format";
 import { Command, Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
 import { useRetry } from "../../ui/useRetry";
 import { useUploads } from "../../upload/UploadProvider";
+import { filterOf, isFiltered, NO_FILTER } from "./filter";
 import { Filters } from "./Filters";
 import { Listing } from "./Listing";
 import { Matching } from "./Matching";
 import { extend, NONE, type Selection, toggle } from "./selection";
+import { SelectionBar } from "./SelectionBar";
 import { useLiveLibrary } from "./useLiveLibrary";
 import { removeView, useViews } from "./views";
 
 export function LibraryScreen() {
   const [params, set] = useParams();
-  const filter = useMemo(
-    () => ({ state: params.get("state") ?? undefined, type: params.get("type") ?? undefined, q: params.get("q") ?? undefined }),
-    [params],
-  );
+  const filter = useMemo(() => filterOf(params, new Date()), [params]);
   const status = useStatus().data;
   const { query, all, arrived, renew, onView } = useLiveLibrary(filter);
   const [selection, setSelection] = useState<Selection>(NONE);
   const [active, setActive] = useState(-1);
   const [, go] = useLocation();
-  const { retry, busy } = useRetry();
-  const types = useMemo(() => [...new Set(all.map((line) => line.media_type).filter((type) => type !== null))].sort(), [all]);
+  const { retry } = useRetry();
   const order = useMemo(() => all.map((line) => line.document_id), [all]);
   const select = useCallback(
     (line: DocumentLine, range: boolean) =>
@@ -48,20 +46,17 @@ export function LibraryScreen() {
     r: () => retry(selection.ids.size > 0 ? [...selection.ids] : current ? [current.document_id] : []),
     escape: () => { if (selection.ids.size > 0) setSelection(NONE); else setActive(-1); },
   });
+  // What the server can reprocess as a whole, by state and type alone.
+  const simple = (filter.state || filter.type) && !filter.q && !filter.language && !filter.since && !filter.until && !filter.batch_id;
   const more = query.hasNextPage && !query.isFetchingNextPage;
   const fetchNext = query.fetchNextPage;
   const onMore = useCallback(() => void fetchNext(), [fetchNext]);
 
   return (
-    <Page title="Library" fill note={status ? counted(status.documents, "document") : null} actions={<><Views />{(filter.state || filter.type) && !filter.q && all.length > 0 && <Matching state={filter.state} type={filter.type} />}</>}>
-      <Filters params={params} set={(changes, replace) => { setActive(-1); setSelection(NONE); set(changes, replace); }} types={types} />
+    <Page title="Library" fill note={status ? counted(status.documents, "document") : null} actions={<><Views />{simple && all.length > 0 && <Matching state={filter.state} type={filter.type} />}</>}>
+      <Filters params={params} set={(changes, replace) => { setActive(-1); setSelection(NONE); set(changes, replace); }} lines={all} />
       {selection.ids.size > 0 && (
-        <div role="toolbar" aria-label="Selection" className="flex items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 md:px-6">
-          <span className="mr-2 text-sm font-medium text-accent-ink">{count(selection.ids.size)} selected</span>
-          <Button busy={busy} icon={<RotateCw size={14} aria-hidden />} onClick={() => retry([...selection.ids])}>Reprocess</Button>
-          <Button kind="quiet" icon={<X size={14} aria-hidden />} onClick={() => setSelection(NONE)}>Clear</Button>
-          <span className="ml-auto text-xs text-ink-3 max-md:hidden"><kbd>x</kbd> selects, <kbd>Shift X</kbd> selects up to here</span>
-        </div>
+        <SelectionBar ids={[...selection.ids]} filter={filter} filtered={isFiltered(params)} more={query.hasNextPage} loaded={all.length} onSelect={(ids) => setSelection({ ids: new Set(ids), anchor: null })} />
       )}
       {arrived > 0 && (
         <button type="button" onClick={() => { onView(0, 0); void renew(); setActive(0); }} className="absolute top-36 left-1/2 z-20 flex h-8 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line-strong bg-surface px-3 text-sm font-medium text-accent-ink">
@@ -73,11 +68,11 @@ export function LibraryScreen() {
       ) : query.isPending ? (
         <Skeletons lines={12} />
       ) : all.length === 0 ? (
-        <Nothing filtered={Boolean(filter.state || filter.type || filter.q)} onReset={() => set({ state: null, type: null, q: null })} />
+        <Nothing filtered={isFiltered(params)} onReset={() => set(NO_FILTER)} />
       ) : (
         <Listing
           lines={all} grid={params.get("view") === "grid"} active={active} selection={selection} more={more}
-          onMore={onMore} onView={onView} onSelect={select} onRetry={(line) => retry([line.document_id])}
+          onMore={onMore} onView={onView} onSelect={select} onSelectAll={(on) => setSelection(on ? { ids: new Set(order), anchor: null } : NONE)} onRetry={(line) => retry([line.document_id])}
         />
       )}
     </Page>
@@ -89,7 +84,8 @@ function Views() {
   return (
     <>
       {views.map((view) => (
-        <span key={view.name} className="flex h-7 items-center rounded-full border border-line pr-1 pl-2.5 text-sm">
+        <span key={view.name} className="flex h-7 items-center rounded-full border border-line pr-1 pl-2 text-sm">
+          <Bookmark size={13} aria-hidden className="mr-1.5 text-ink-3" />
           <Link href={`/library?${view.search}`} className="hover:underline">{view.name}</Link>
           <button type="button" aria-label={`Forget the view ${view.name}`} onClick={() => removeView(view.name)} className="ml-1 grid size-5 place-items-center rounded-full text-ink-3 hover:bg-hover hover:text-ink">
             <X size={12} aria-hidden />
@@ -105,7 +101,7 @@ function Nothing({ filtered, onReset }: { filtered: boolean; onReset: () => void
   if (filtered) {
     return (
       <Empty icon={<FileSearch size={20} />} title="No document matches">
-        <p>Nothing has this state, type and name together.</p>
+        <p>Nothing has all of these together.</p>
         <Button onClick={onReset}>Show everything</Button>
       </Empty>
     );

@@ -3,11 +3,12 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { DocumentLine } from "../../api/types";
 import { Card } from "./Card";
+import { Checkbox } from "./Checkbox";
 import { COLUMNS, Row } from "./Row";
 import type { Selection } from "./selection";
 
 const ROW = 40;
-const CARD = { width: 160, height: 198, gap: 12 };
+const CARD = { width: 172, height: 252, gap: 14 };
 
 interface Props {
   lines: DocumentLine[];
@@ -18,6 +19,7 @@ interface Props {
   onMore: () => void;
   onView: (first: number, last: number) => void;
   onSelect: (line: DocumentLine, range: boolean) => void;
+  onSelectAll: (on: boolean) => void;
   onRetry: (line: DocumentLine) => void;
 }
 
@@ -37,7 +39,7 @@ function useColumns(box: RefObject<HTMLDivElement | null>, grid: boolean): numbe
 }
 
 export function Listing(props: Props) {
-  const { lines, grid, active, selection, more, onMore, onView, onSelect, onRetry } = props;
+  const { lines, grid, active, selection, more, onMore, onView, onSelect, onSelectAll, onRetry } = props;
   const box = useRef<HTMLDivElement>(null);
   const columns = useColumns(box, grid);
   const rows = Math.ceil(lines.length / columns);
@@ -84,7 +86,7 @@ export function Listing(props: Props) {
         <div role="table" aria-label="Documents" aria-rowcount={lines.length}>
           <div role="rowgroup" className="sticky top-0 z-10">
             <div role="row" className={`${COLUMNS} h-8 border-b border-line bg-bg px-4 text-xs text-ink-3 md:px-6`}>
-              <span role="columnheader"><span className="sr-only">Selected</span></span>
+              <span role="columnheader" className="flex items-center"><Checkbox on={selection.ids.size >= lines.length} label="Select all that are shown" onChange={() => onSelectAll(selection.ids.size < lines.length)} /></span>
               <span role="columnheader">Name</span>
               <span role="columnheader" className="max-md:hidden">Type</span>
               <span role="columnheader" className="text-right max-md:hidden">Size</span>

@@ -11,7 +11,7 @@ import { Shortfall, StateMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
 import { Checkbox } from "./Checkbox";
 
-export const COLUMNS = "grid grid-cols-[2rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[2rem_minmax(0,1fr)_6rem_5rem_minmax(8rem,14rem)_6.5rem]";
+export const COLUMNS = "grid grid-cols-[2rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[2rem_minmax(0,1fr)_6rem_4.5rem_minmax(8rem,11rem)_6rem] xl:grid-cols-[2rem_minmax(0,1fr)_6rem_4.5rem_22rem_6rem]";
 
 export interface RowProps {
   line: DocumentLine;
@@ -46,7 +46,7 @@ export function Row({ line, active, selected, onSelect, onRetry }: RowProps) {
         <Shortfall line={line} />
         {line.error && <span className="truncate text-xs text-ink-3 max-lg:hidden" title={line.error.message}>{cause(line.error.kind).title}</span>}
         {action && (
-          <Button kind="quiet" square aria-label={action} className="size-6 max-md:hidden" icon={<RotateCw size={13} aria-hidden />} onClick={onRetry} />
+          <Button kind="quiet" aria-label={action} className="ml-auto h-7 px-2 max-md:hidden" icon={<RotateCw size={13} aria-hidden />} onClick={onRetry}><span className="max-xl:hidden">{action}</span></Button>
         )}
       </span>
       <span role="cell" className="text-right text-sm whitespace-nowrap text-ink-3 max-md:hidden"><Time at={line.created_at} /></span>

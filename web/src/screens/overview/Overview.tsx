@@ -1,12 +1,12 @@
 /** What is going on, at a glance. */
-import { FolderInput, Sparkles } from "lucide-react";
+import { Sparkles } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { useLedger, useStatus } from "../../api/queries";
 import type { Status } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
-import { bytes, count, counted, duration, rate } from "../../ui/format";
+import { count, counted, duration, rate } from "../../ui/format";
 import { Command, Empty, Failure } from "../../ui/Notice";
 import { Page, Panel, Skeletons } from "../../ui/Page";
 import { Sparkline } from "../../ui/Sparkline";
@@ -63,24 +63,30 @@ function Figures({ status }: { status: Status }) {
   const now = useNow();
   const left = status.batches.map((batch) => eta(batch, now)).filter((ms): ms is number => ms !== null);
   const { in_progress: open, completed, failed } = status.ingestions;
+  const { running, queued, held, dead } = status.tasks;
   const lag = Math.max(0, status.index.last - status.index.watermark);
+  const ready = new Date(now + Math.max(0, ...left));
   return (
-    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-[1.6fr_1fr_1fr_1fr]">
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-[1.5fr_1fr_1fr_1fr_1fr]">
       <div className="col-span-2 flex flex-col justify-between gap-2 bg-surface p-4 lg:col-span-1">
         <Figure name="Throughput" value={rate(status.docs_per_s)} unit="docs/s" />
-        <Sparkline values={values} room={KEPT} height={36} className="h-9" label={`Documents a second since this page was opened, now ${rate(status.docs_per_s)}`} />
+        <Sparkline values={values} room={KEPT} height={28} className="h-7" label={`Documents a second since this page was opened, now ${rate(status.docs_per_s)}`} />
       </div>
-      <Box><Figure name="In flight" value={count(open)} note={open === 0 ? "all done" : left.length > 0 ? `about ${duration(Math.max(...left))} left` : `${count(status.tasks.running)} running, ${count(status.tasks.queued)} waiting`} /></Box>
+      <Box><Figure name="In flight" value={count(open)} note={open === 0 ? "nothing waits" : `${count(running)} running, ${count(queued)} waiting${held > 0 ? `, ${count(held)} held` : ""}`} /></Box>
+      <Box>
+        <Figure name="Time left" value={open === 0 ? "–" : left.length > 0 ? duration(Math.max(...left)) : "…"}
+          note={open === 0 ? "all done" : left.length > 0 ? `ready at ${ready.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}` : "too early to tell"} />
+      </Box>
       <Box><Figure name="Done" value={count(completed)} note={lag > 0 ? `${count(lag)} on the way to search` : "all searchable"} /></Box>
       <Box>
         <Figure name="Failed" value={count(failed)} bad={failed > 0}
-          note={status.tasks.dead > 0 ? <Link href="/dead" className="underline">{counted(status.tasks.dead, "dead letter")}</Link> : status.free_disk_bytes !== null ? `${bytes(status.free_disk_bytes)} of disk free` : "no dead letters"} />
+          note={dead > 0 ? <Link href="/dead" className="underline">{counted(dead, "dead letter")}</Link> : failed > 0 ? <Link href="/problems" className="underline">see why</Link> : "no dead letters"} />
       </Box>
     </div>
   );
 }
 
-const Box = ({ children }: { children: ReactNode }) => <div className="bg-surface p-4 last:max-lg:col-span-2">{children}</div>;
+const Box = ({ children }: { children: ReactNode }) => <div className="bg-surface p-4">{children}</div>;
 
 function Figure({ name, value, unit, note, bad }: { name: string; value: string; unit?: string; note?: ReactNode; bad?: boolean }) {
   return (
@@ -100,9 +106,7 @@ function Ledger() {
   return (
     <div className={cx("flex flex-wrap items-center justify-between gap-2 rounded-lg border bg-surface px-4 py-2.5", ledger.data.balanced ? "border-line" : "border-red-line")}>
       <LedgerLine ledger={ledger.data} />
-      <span className="flex items-center gap-1.5 text-sm text-ink-3">
-        <FolderInput size={14} aria-hidden /> every item that came in is accounted for here
-      </span>
+      <span className="text-sm text-ink-3 max-sm:hidden">every item that came in is accounted for</span>
     </div>
   );
 }

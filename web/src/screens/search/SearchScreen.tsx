@@ -7,11 +7,13 @@ import type { SearchHit } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
 import { cx } from "../../ui/cx";
+import { FileIcon } from "../../ui/FileIcon";
 import { counted, pathParts, shown } from "../../ui/format";
 import { snippetPieces } from "../../ui/highlight";
 import { Marked } from "../../ui/Marked";
 import { Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
+import { useBlobUrl, usePageImage } from "../../ui/PageImage";
 
 const LIMIT = 50;
 
@@ -87,7 +89,9 @@ function Hit({ hit, query, active }: { hit: SearchHit; query: string; active: bo
   const { folder, file } = pathParts(shown(hit.name));
   return (
     <li>
-      <Link href={hitAddress(hit, query)} className={cx("block rounded-lg border bg-surface px-4 py-3 hover:border-line-strong", active ? "border-accent" : "border-line")}>
+      <Link href={hitAddress(hit, query)} className={cx("flex gap-4 rounded-lg border bg-surface px-4 py-3 hover:border-line-strong", active ? "border-accent ring-1 ring-accent" : "border-line")}>
+        <HitThumb hit={hit} />
+        <div className="min-w-0 flex-1">
         <div className="flex items-baseline gap-2">
           <span className="truncate font-medium">{hit.title ? shown(hit.title) : file}</span>
           <span className="truncate text-xs text-ink-3">{hit.title ? file : folder}</span>
@@ -96,7 +100,19 @@ function Hit({ hit, query, active }: { hit: SearchHit; query: string; active: bo
         {hit.snippet
           ? <p className="mt-1 line-clamp-3 text-sm break-words text-ink-2"><Marked pieces={snippetPieces(hit.snippet)} /></p>
           : <p className="mt-1 text-sm text-ink-3">found in the name</p>}
+        </div>
       </Link>
     </li>
+  );
+}
+
+/** The page of the hit, small. A hit does not say what type its document has: its name does well enough for a picture. */
+function HitThumb({ hit }: { hit: SearchHit }) {
+  const type = /\.pdf$/i.test(hit.name) ? "application/pdf" : /\.(png|jpe?g|tiff?|heic|heif|webp|gif|bmp)$/i.test(hit.name) ? "image/tiff" : null;
+  const url = useBlobUrl(usePageImage({ document_id: hit.document_id, media_type: type, bytes: 0 }, hit.page ?? 1, 160, type !== null).data);
+  return (
+    <span aria-hidden className="paper grid h-20 w-15 shrink-0 place-items-center overflow-hidden bg-white max-sm:hidden">
+      {url ? <img src={url} alt="" className="size-full object-cover object-top" /> : <span className="grid size-full place-items-center bg-sunken text-ink-3"><FileIcon type={type ?? "text/plain"} size={20} /></span>}
+    </span>
   );
 }

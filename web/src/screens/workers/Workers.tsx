@@ -1,16 +1,14 @@
 /** Who works, and what waits. */
-import { Activity, Pause, Play } from "lucide-react";
-import { usePauseKind } from "../../api/actions";
-import { useServerHas, useStatus, useWorkers } from "../../api/queries";
+import { Activity, Pause } from "lucide-react";
+import { useStatus, useWork, useWorkers } from "../../api/queries";
 import type { Status, Worker } from "../../api/types";
 import { Bar } from "../../ui/Bar";
-import { Button } from "../../ui/Button";
+import { cx } from "../../ui/cx";
 import { count, rate, shown } from "../../ui/format";
 import { Command, Empty, Failure } from "../../ui/Notice";
 import { Page, Panel, Skeletons } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
 import { Time, useNow } from "../../ui/Time";
-import { useSay } from "../../ui/Toasts";
 import { KINDS, silent } from "./kinds";
 
 export function Workers() {
@@ -83,28 +81,29 @@ function Line({ worker }: { worker: Worker }) {
 }
 
 function Kinds({ paused }: { paused: string[] }) {
-  const pause = usePauseKind();
-  const steers = useServerHas(/^\/v1\/kinds\/\{\w+\}\/pause$/);
-  const say = useSay();
+  const work = useWork();
+  const sum = (kind: string, state: string) => (work ?? []).filter((line) => line.kind === kind && line.state === state).reduce((all, line) => all + line.count, 0);
+  const kinds = [...new Set([...KINDS.map(([kind]) => kind), ...(work ?? []).map((line) => line.kind), ...paused])];
   return (
     <Panel title="Queues" aside="by kind of task">
-      <ul className="divide-y divide-line">
-        {[...new Set([...KINDS.map(([kind]) => kind), ...paused])].map((kind) => {
-          const held = paused.includes(kind);
-          return (
-            <li key={kind} className="flex items-center gap-3 px-4 py-2">
-              <div className="min-w-0 flex-1">
-                <span className="font-medium">{KINDS.find(([name]) => name === kind)?.[1] ?? kind}</span> <span className="ml-1 font-mono text-xs text-ink-3">{kind}</span>
-              </div>
-              {held && <Badge tone="amber" icon={<Pause size={11} aria-hidden />}>Paused</Badge>}
-              {steers && <Button kind="quiet" icon={held ? <Play size={14} aria-hidden /> : <Pause size={14} aria-hidden />} onClick={() => pause.mutate({ kind, paused: !held }, { onError: (error) => say.failed("Not changed", error) })}>
-                {held ? "Go on" : "Pause"}
-              </Button>}
-            </li>
-          );
-        })}
-      </ul>
-      {!steers && <p className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2.5 text-sm text-ink-3">Paused and resumed from a terminal: <Command text="docmill pause --kind extract-text" /></p>}
+      <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Queues by kind of task">
+        <table className="w-full text-sm">
+          <thead className="text-xs text-ink-3"><tr><th className="px-4 py-2">Kind</th>{work && <><th className="w-24 px-2 py-2 text-right">Waiting</th><th className="w-24 px-2 py-2 text-right">Running</th></>}<th className="w-28 px-4 py-2 text-right">State</th></tr></thead>
+          <tbody className="divide-y divide-line">
+            {kinds.map((kind) => {
+              const [waiting, running] = [sum(kind, "queued"), sum(kind, "running")];
+              return (
+                <tr key={kind}>
+                  <td className="px-4 py-2"><span className="font-medium whitespace-nowrap">{KINDS.find(([name]) => name === kind)?.[1] ?? kind}</span> <span className="ml-1 font-mono text-xs text-ink-3 max-md:hidden">{kind}</span></td>
+                  {work && <><td className={cx("px-2 py-2 text-right", waiting === 0 && "text-ink-3")}>{count(waiting)}</td><td className={cx("px-2 py-2 text-right", running === 0 && "text-ink-3")}>{count(running)}</td></>}
+                  <td className="px-4 py-2 text-right">{paused.includes(kind) ? <Badge tone="amber" icon={<Pause size={11} aria-hidden />}>Paused</Badge> : <span className="text-ink-3">{running > 0 ? "working" : waiting > 0 ? "waiting" : "idle"}</span>}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <p className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2.5 text-sm text-ink-3">A kind is paused for everybody, so that is done on the server: <Command text={`docmill ${paused.length > 0 ? `resume --kind ${paused[0]}` : "pause --kind extract-text"}`} /></p>
     </Panel>
   );
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use docmill_core::access::{AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, TenantLine};
 use docmill_core::answer::{
     BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, ListAnswer, ProblemGroup,
-    ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+    ShowAnswer, StatusAnswer, WhyAnswer, WorkLine, WorkerLine,
 };
 use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
@@ -497,6 +497,10 @@ impl Store for PostgresStore {
         // Workers serve all tenants; how busy they are is not counted in one tenant's rows.
         let workers = self.workers().await?;
         look!(of_tenant(&self.db, tenant), |conn| looking::status(conn, tenant, pace, workers).await)
+    }
+
+    async fn work(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Vec<WorkLine>> {
+        look!(of_tenant(&self.db, tenant), |conn| looking::work(conn, tenant, batch).await)
     }
 
     async fn list(&self, tenant: TenantId, query: &ListQuery) -> Result<ListAnswer> {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use docmill_core::access::{AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, TenantLine};
 use docmill_core::answer::{
     BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, ListAnswer, ProblemGroup,
-    ShowAnswer, StatusAnswer, WhyAnswer, WorkerLine,
+    ShowAnswer, StatusAnswer, WhyAnswer, WorkLine, WorkerLine,
 };
 use docmill_core::artifact::Artifact;
 use docmill_core::batch::{BatchChange, BatchRun, BatchTotals, NewBatch, Walk};
@@ -386,6 +386,10 @@ impl Store for SqliteStore {
     async fn status(&self, tenant: TenantId) -> Result<StatusAnswer> {
         let pace = self.pace.per_second(self.clock.monotonic());
         self.readers.read(move |conn| look::status(conn, tenant, pace)).await
+    }
+
+    async fn work(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Vec<WorkLine>> {
+        self.readers.read(move |conn| look::work(conn, tenant, batch)).await
     }
 
     async fn list(&self, tenant: TenantId, query: &ListQuery) -> Result<ListAnswer> {

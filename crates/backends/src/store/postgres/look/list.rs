@@ -41,6 +41,10 @@ pub(in super::super) async fn list(
             "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid IS NULL OR d.document_id < $2)
                AND ($4::text IS NULL OR d.media_type = $4) AND ($5::text IS NULL OR starts_with(d.media_type, $5))
                AND ($6::uuid[] IS NULL OR d.document_id = ANY($6))
+               AND ($7::text IS NULL OR c.language = $7)
+               AND ($8::bigint IS NULL OR d.created_at >= $8) AND ($9::bigint IS NULL OR d.created_at < $9)
+               AND ($10::uuid IS NULL OR EXISTS (SELECT 1 FROM ingestion b
+                 WHERE b.document_id = d.document_id AND b.batch_id = $10 AND b.tenant_id = $1))
              ORDER BY d.document_id DESC LIMIT $3"
         ))
         .bind(tenant.0)
@@ -49,6 +53,10 @@ pub(in super::super) async fn list(
         .bind(types.exactly.map(text))
         .bind(types.prefix.map(text))
         .bind(&ids)
+        .bind(wanted.language.as_deref().map(text))
+        .bind(wanted.since.map(|at| at.0))
+        .bind(wanted.until.map(|at| at.0))
+        .bind(wanted.batch.map(|batch| batch.0))
         .fetch_all(&mut *conn)
         .await
         .map_err(sql_error("list documents"))?;

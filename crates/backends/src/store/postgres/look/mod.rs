@@ -10,6 +10,7 @@ mod show;
 mod status;
 mod tally;
 mod why;
+mod work;
 
 pub(super) use dossier::dossiers;
 pub(super) use head::{head, heads, select};
@@ -20,6 +21,7 @@ pub(super) use show::show;
 pub(super) use status::status;
 pub(super) use tally::tally;
 pub(super) use why::why;
+pub(super) use work::work;
 
 use docmill_core::Result;
 use docmill_core::clock::Timestamp;

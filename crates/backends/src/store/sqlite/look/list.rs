@@ -3,7 +3,7 @@
 use docmill_core::Result;
 use docmill_core::answer::{DocumentLine, ListAnswer};
 use docmill_core::clock::Timestamp;
-use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::id::{BatchId, DocumentId, TenantId};
 use docmill_core::ports::store::ListQuery;
 use docmill_core::problem::ResultCode;
 use rusqlite::{Connection, params};
@@ -38,12 +38,27 @@ pub(in super::super) fn list(
          WHERE d.tenant_id = ?1 AND d.document_id < ?2 AND d.removed = 0
            AND (?4 IS NULL OR d.media_type = ?4) AND (?5 IS NULL OR substr(d.media_type, 1, length(?5)) = ?5)
            AND (?6 IS NULL OR d.document_id IN (SELECT unhex(value) FROM json_each(?6)))
+           AND (?7 IS NULL OR c.language = ?7)
+           AND (?8 IS NULL OR d.created_at >= ?8) AND (?9 IS NULL OR d.created_at < ?9)
+           AND (?10 IS NULL OR EXISTS (SELECT 1 FROM ingestion b
+             WHERE b.document_id = d.document_id AND b.batch_id = ?10 AND b.tenant_id = ?1))
          ORDER BY d.document_id DESC LIMIT ?3"
     );
     let step = if query.state.is_some() { STEP.max(limit) } else { limit + 1 };
     let mut documents: Vec<DocumentLine> = Vec::new();
     loop {
-        let args = params![tenant.as_bytes(), before, step as i64, types.exactly, types.prefix, ids];
+        let args = params![
+            tenant.as_bytes(),
+            before,
+            step as i64,
+            types.exactly,
+            types.prefix,
+            ids,
+            query.language,
+            query.since.map(|at| at.0),
+            query.until.map(|at| at.0),
+            query.batch.as_ref().map(BatchId::as_bytes)
+        ];
         let page = collect(conn, "list documents", &sql, args, |c| {
             let (document_id, name, title, media_type) = (c.document()?, c.get()?, c.get()?, c.get()?);
             let (bytes, created_at) = (c.count()?, c.time()?);
