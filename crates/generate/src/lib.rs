@@ -17,6 +17,8 @@ mod people;
 mod scan;
 mod tax_id;
 
+use std::sync::OnceLock;
+
 use docmill_core::Result;
 use docmill_core::generate::{Order, Sample, SampleKind};
 use docmill_core::ports::Generator;
@@ -36,20 +38,35 @@ const MIX: [(SampleKind, u64); 6] = [
     (SampleKind::Statement, 8),
 ];
 
-/// The generator, with its data unpacked.
+/// The generator. Its data is unpacked when the first document is made: most processes make none.
+#[derive(Default)]
 pub struct Press {
+    types: OnceLock<Types>,
+}
+
+/// Everything that documents are set from.
+struct Types {
     cast: Cast,
     fonts: Fonts,
 }
 
 impl Press {
-    /// Unpacks names, phrases and fonts.
-    pub fn new() -> Result<Self> {
-        Ok(Self { cast: Cast::load()?, fonts: Fonts::load()? })
+    fn types(&self) -> Result<&Types> {
+        if let Some(types) = self.types.get() {
+            return Ok(types);
+        }
+        let types = Types { cast: Cast::load()?, fonts: Fonts::load()? };
+        Ok(self.types.get_or_init(|| types))
     }
 }
 
 impl Generator for Press {
+    fn make(&self, order: &Order, number: u32) -> Result<Sample> {
+        self.types()?.make(order, number)
+    }
+}
+
+impl Types {
     fn make(&self, order: &Order, number: u32) -> Result<Sample> {
         // Each document has chances of its own, so it is the same whatever is made before it.
         let mut chance = Chance::of(order.seed, u64::from(number));
@@ -67,9 +84,7 @@ impl Generator for Press {
         }
         content.into_pdf(&self.fonts, &id)
     }
-}
 
-impl Press {
     fn content(&self, kind: SampleKind, chance: &mut Chance) -> Result<Content<'_>> {
         let (cast, fonts) = (&self.cast, &self.fonts);
         match kind {

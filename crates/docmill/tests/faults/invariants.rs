@@ -84,6 +84,7 @@ async fn prune_everything(mill: &Mill) {
         blobs: Arc::clone(&blobs),
         reader: Arc::new(Nobody),
         ocr: NoOcr::new("nobody recognises here", "this test reads nothing"),
+        generator: Arc::new(docmill_generate::Press::default()),
         index,
         clock,
         ids: Arc::new(SystemIds),
