@@ -39,7 +39,9 @@ pub(crate) fn account(country: Country, number: u64) -> Account {
     // Bank codes begin with digits that no bank of the country has.
     let inner = match country {
         Country::De => format!("99{}{}", chance.digits(6), chance.digits(10)),
-        Country::Fr => with_rib_key(&format!("99{}{}{}", chance.digits(3), chance.digits(5), chance.digits(11))),
+        Country::Fr => {
+            with_rib_key(&format!("99{}{}{}", chance.digits(3), chance.digits(5), chance.digits(11)))
+        }
         Country::Gb => format!("{letters}99{}{}", chance.digits(4), chance.digits(8)),
         Country::Ch => format!("99{}{}", chance.digits(3), chance.digits(12)),
         Country::At => format!("99{}{}", chance.digits(3), chance.digits(11)),

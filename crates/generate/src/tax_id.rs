@@ -57,7 +57,8 @@ fn austrian(digits: &str) -> String {
 fn swiss(chance: &mut Chance) -> String {
     loop {
         let digits = chance.digits(8);
-        let sum: u32 = values(&digits).zip([5, 4, 3, 2, 7, 6, 5, 4]).map(|(digit, weight)| digit * weight).sum();
+        let sum: u32 =
+            values(&digits).zip([5, 4, 3, 2, 7, 6, 5, 4]).map(|(digit, weight)| digit * weight).sum();
         // Numbers whose check digit would be ten are not given out.
         let check = (11 - sum % 11) % 11;
         if check < 10 {

@@ -13,7 +13,8 @@ use crate::paper::{Colour, Family, Fonts, Page, Style};
 use crate::people;
 
 /// Countries whose contracts are written; English ones are frequent.
-const COUNTRIES: [(Country, u64); 4] = [(Country::Us, 3), (Country::Gb, 3), (Country::De, 2), (Country::Fr, 2)];
+const COUNTRIES: [(Country, u64); 4] =
+    [(Country::Us, 3), (Country::Gb, 3), (Country::De, 2), (Country::Fr, 2)];
 
 /// How a contract is set.
 struct Setting {
@@ -26,9 +27,30 @@ struct Setting {
 }
 
 const SETTINGS: [Setting; 3] = [
-    Setting { name: "contract-court", family: Family::Serif, size: 11.0, leading: 15.5, margin: 84.0, centred: true },
-    Setting { name: "contract-office", family: Family::Sans, size: 9.5, leading: 14.0, margin: 72.0, centred: false },
-    Setting { name: "contract-dense", family: Family::Serif, size: 9.5, leading: 12.5, margin: 60.0, centred: true },
+    Setting {
+        name: "contract-court",
+        family: Family::Serif,
+        size: 11.0,
+        leading: 15.5,
+        margin: 84.0,
+        centred: true,
+    },
+    Setting {
+        name: "contract-office",
+        family: Family::Sans,
+        size: 9.5,
+        leading: 14.0,
+        margin: 72.0,
+        centred: false,
+    },
+    Setting {
+        name: "contract-dense",
+        family: Family::Serif,
+        size: 9.5,
+        leading: 12.5,
+        margin: 60.0,
+        centred: true,
+    },
 ];
 
 /// Writes down a page until it is full, and then the next.
@@ -78,17 +100,14 @@ pub(crate) fn make<'f>(cast: &Cast, fonts: &'f Fonts, chance: &mut Chance) -> Re
     let jurisdiction = chance.pick(&texts.jurisdictions).clone();
     let purpose = chance.pick(&texts.purposes).clone();
     let date = words.long_date(effective, country);
-    let values = [
-        ("date", date.as_str()),
-        ("term", &term),
-        ("jurisdiction", &jurisdiction),
-        ("purpose", &purpose),
-    ];
+    let values =
+        [("date", date.as_str()), ("term", &term), ("jurisdiction", &jurisdiction), ("purpose", &purpose)];
 
     let size = paper_of(country);
     let family = setting.family;
     let (plain, bold) = (Style::new(family.plain(), setting.size), Style::new(family.bold(), setting.size));
-    let mut writer = Writer { fonts, setting, size, done: Vec::new(), page: Page::new(fonts, size), at: 92.0 };
+    let mut writer =
+        Writer { fonts, setting, size, done: Vec::new(), page: Page::new(fonts, size), at: 92.0 };
     let title = Style::new(family.bold(), setting.size + 6.0);
     if setting.centred {
         writer.page.centre_at(size.0 / 2.0, writer.at, title, &texts.title);

@@ -90,7 +90,15 @@ fn letterhead(page: &mut Page<'_>, vendor: &Vendor, phone: &str) {
         page.text_at(LEFT + 46.0, 74.0, small, &vendor.tagline);
         page.rule(LEFT, 90.0, width - LEFT, 1.5, vendor.colour);
     }
-    let foot = format!("{} · {} · {} · {phone} {} · {}", vendor.name, vendor.street, vendor.city, vendor.phone, vendor.domain);
+    let foot = format!(
+        "{} · {} · {} · {phone} {} · {}",
+        vendor.name, vendor.street, vendor.city, vendor.phone, vendor.domain
+    );
     page.rule(LEFT, height - 52.0, width - LEFT, 0.4, vendor.colour);
-    page.centre_at(width / 2.0, height - 38.0, Style::new(vendor.face.plain(), 7.0).in_colour(Colour::GREY), &foot);
+    page.centre_at(
+        width / 2.0,
+        height - 38.0,
+        Style::new(vendor.face.plain(), 7.0).in_colour(Colour::GREY),
+        &foot,
+    );
 }

@@ -36,7 +36,8 @@ pub(crate) fn make(cast: &Cast, fonts: &Fonts, chance: &mut Chance, id: &str) ->
     let body = lines.join("\n\n");
     let from = format!("{}@{}", local_part(&writer), vendor.domain);
     let to = format!("{}@{}.example", local_part(&bill.buyer.contact), domain(&bill.buyer.short));
-    let time = format!("{:02}:{:02}:{:02}", chance.between(7, 18), chance.between(0, 59), chance.between(0, 59));
+    let time =
+        format!("{:02}:{:02}:{:02}", chance.between(7, 18), chance.between(0, 59), chance.between(0, 59));
     let sent = format!("{} {time} +0000", bill.date.strftime("%a, %d %b %Y"));
     let attached = format!("{}.pdf", file_name(&format!("{}-{}", bill.words.invoice, bill.number)));
     let inner = draw(&bill, fonts).into_pdf(fonts, &format!("{id}-1"))?;
@@ -104,7 +105,11 @@ fn local_part(person: &str) -> String {
 }
 
 fn domain(company: &str) -> String {
-    plain_letters(company).split(|c: char| !c.is_ascii_alphanumeric()).filter(|p| !p.is_empty()).collect::<Vec<_>>().join("-")
+    plain_letters(company)
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|p| !p.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
 }
 
 /// In letters that every system takes.
@@ -138,14 +143,15 @@ fn encoded(text: &str, language: Language) -> String {
         return text.to_owned();
     }
     if language == Language::De {
-        let letters: String = text
-            .chars()
-            .map(|c| match c {
-                ' ' => "_".to_owned(),
-                c if c.is_ascii_alphanumeric() => c.to_string(),
-                c => u8::try_from(u32::from(c)).map_or_else(|_| "?".to_owned(), |byte| format!("={byte:02X}")),
-            })
-            .collect();
+        let letters: String =
+            text.chars()
+                .map(|c| match c {
+                    ' ' => "_".to_owned(),
+                    c if c.is_ascii_alphanumeric() => c.to_string(),
+                    c => u8::try_from(u32::from(c))
+                        .map_or_else(|_| "?".to_owned(), |byte| format!("={byte:02X}")),
+                })
+                .collect();
         return format!("=?iso-8859-1?Q?{letters}?=");
     }
     format!("=?utf-8?B?{}?=", base64(text.as_bytes()))
@@ -161,7 +167,8 @@ fn base64(bytes: &[u8]) -> String {
             out.push_str("\r\n");
             on_line = 0;
         }
-        let value = three.iter().fold(0_u32, |value, byte| value << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        let value =
+            three.iter().fold(0_u32, |value, byte| value << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
         for place in 0..4 {
             let letter = LETTERS[(value >> (18 - 6 * place) & 63) as usize];
             out.push(if place <= three.len() { char::from(letter) } else { '=' });
@@ -177,7 +184,9 @@ mod tests {
 
     #[test]
     fn base64_is_as_the_standard_shows_it() {
-        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
             assert_eq!(base64(plain.as_bytes()), coded);
         }
         assert!(base64(&[7; 500]).split("\r\n").all(|line| line.len() <= LINE));

@@ -86,7 +86,8 @@ impl<'c> Slip<'c> {
         let mut rates: Vec<i64> = lines.iter().map(|line| line.rate).collect();
         rates.sort_unstable_by(|a, b| b.cmp(a));
         rates.dedup();
-        let of = |rate: i64| lines.iter().filter(|line| line.rate == rate).map(|line| line.total).sum::<i64>();
+        let of =
+            |rate: i64| lines.iter().filter(|line| line.rate == rate).map(|line| line.total).sum::<i64>();
         let taxes: Vec<(i64, i64)> = rates
             .into_iter()
             .map(|rate| (rate, if country.adds_tax() { part(of(rate), rate) } else { held(of(rate), rate) }))
@@ -156,7 +157,12 @@ impl<'c> Slip<'c> {
             page.right_at(RIGHT, at, text, &plain(line.total, country));
             at += 12.0;
             if line.count > 1 {
-                page.text_at(LEFT + 10.0, at, text, &format!("{} x {}", line.count, plain(line.price, country)));
+                page.text_at(
+                    LEFT + 10.0,
+                    at,
+                    text,
+                    &format!("{} x {}", line.count, plain(line.price, country)),
+                );
                 at += 12.0;
             }
         }

@@ -59,7 +59,13 @@ pub(crate) fn make<'f>(cast: &Cast, fonts: &'f Fonts, chance: &mut Chance) -> Re
     page.area(LEFT, 40.0, 26.0, 26.0, ACCENT);
     page.area(LEFT + 8.0, 48.0, 10.0, 18.0, Colour::WHITE);
     page.text_at(LEFT + 36.0, 58.0, Style::new(Face::SansBold, 15.0).in_colour(ACCENT), &own.bank);
-    page.lines(LEFT, 116.0, Style::new(Face::Sans, 10.0), 14.0, &[&holder.name, &holder.street, &holder.city]);
+    page.lines(
+        LEFT,
+        116.0,
+        Style::new(Face::Sans, 10.0),
+        14.0,
+        &[&holder.name, &holder.street, &holder.city],
+    );
     page.text_at(LEFT, 200.0, Style::new(Face::SansBold, 16.0), &words.statement);
     let period = format!("{} – {}", short_date(from, country), short_date(to, country));
     let pairs = [

@@ -32,7 +32,12 @@ pub(crate) fn draw(page: &mut Page<'_>, mark: Mark, x: f32, y: f32, side: f32, c
                 ],
                 colour,
             );
-            page.line((x + side * 0.08, y + side * 0.92), (x + side * 0.72, y + side * 0.28), side * 0.05, Colour::WHITE);
+            page.line(
+                (x + side * 0.08, y + side * 0.92),
+                (x + side * 0.72, y + side * 0.28),
+                side * 0.05,
+                Colour::WHITE,
+            );
         }
         Mark::Ring => {
             let half = side / 2.0;

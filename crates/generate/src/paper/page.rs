@@ -102,7 +102,14 @@ impl<'f> Page<'f> {
     }
 
     /// Lines one below the other; gives the baseline that follows.
-    pub(crate) fn lines(&mut self, x: f32, y: f32, style: Style, leading: f32, lines: &[impl AsRef<str>]) -> f32 {
+    pub(crate) fn lines(
+        &mut self,
+        x: f32,
+        y: f32,
+        style: Style,
+        leading: f32,
+        lines: &[impl AsRef<str>],
+    ) -> f32 {
         let mut at = y;
         for line in lines {
             self.text_at(x, at, style, line.as_ref());
@@ -112,7 +119,15 @@ impl<'f> Page<'f> {
     }
 
     /// A text that is broken to fit; gives the baseline that follows.
-    pub(crate) fn paragraph(&mut self, x: f32, y: f32, width: f32, style: Style, leading: f32, text: &str) -> f32 {
+    pub(crate) fn paragraph(
+        &mut self,
+        x: f32,
+        y: f32,
+        width: f32,
+        style: Style,
+        leading: f32,
+        text: &str,
+    ) -> f32 {
         let lines = self.broken(style, width, text);
         self.lines(x, y, style, leading, &lines)
     }
@@ -187,7 +202,13 @@ impl<'f> Page<'f> {
     }
 
     /// A line along curves, as a pen leaves it.
-    pub(crate) fn stroke(&mut self, start: (f32, f32), curves: &[[(f32, f32); 3]], thick: f32, colour: Colour) {
+    pub(crate) fn stroke(
+        &mut self,
+        start: (f32, f32),
+        curves: &[[(f32, f32); 3]],
+        thick: f32,
+        colour: Colour,
+    ) {
         let [red, green, blue] = colour.0;
         let height = self.size.1;
         self.content

@@ -5,9 +5,9 @@ use jiff::civil::Date;
 use pdf_writer::types::{FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
 
+use super::Size;
 use super::font::{FIRST, Face, Fonts, characters, pack};
 use super::page::{Page, font_name};
-use super::Size;
 
 const PRODUCER: &str = concat!("docmill ", env!("CARGO_PKG_VERSION"), " (test document)");
 

@@ -77,7 +77,8 @@ impl Style {
 
 /// The document as a picture of its page, or as a file of nothing but pictures.
 pub(crate) fn make(fonts: &Fonts, chance: &mut Chance, id: &str, content: Content<'_>) -> Result<Sample> {
-    let style = *chance.weighted(&[(Style::Flatbed, 4), (Style::Feeder, 3), (Style::Fax, 1), (Style::Photo, 2)]);
+    let style =
+        *chance.weighted(&[(Style::Flatbed, 4), (Style::Feeder, 3), (Style::Fax, 1), (Style::Photo, 2)]);
     let dpi = style.dots_per_inch(chance);
     let drawn = picture::draw(&pdf::write(fonts, &content.pages, &content.title, content.date)?, dpi / 72.0)?;
     let coloured = style == Style::Photo || (style == Style::Flatbed && chance.hits(0.5));

@@ -59,7 +59,8 @@ pub(super) fn draw(file: &[u8], scale: f32) -> Result<Vec<Picture>> {
     let cache = RenderCache::new();
     let paper = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
     let pages = pdf.pages().iter().map(|page| {
-        let drawn = hayro::render(page, &cache, &InterpreterSettings::default(), &RenderSettings::default(), &paper);
+        let drawn =
+            hayro::render(page, &cache, &InterpreterSettings::default(), &RenderSettings::default(), &paper);
         Picture {
             width: u32::from(drawn.width()),
             height: u32::from(drawn.height()),

@@ -41,7 +41,8 @@ fn smear(picture: &Picture, reach: i64, dx: i64, dy: i64) -> Picture {
                     count += 1;
                 }
             }
-            out.pixels[y as usize * picture.width as usize + x as usize] = sum.map(|total| (total / count) as u8);
+            out.pixels[y as usize * picture.width as usize + x as usize] =
+                sum.map(|total| (total / count) as u8);
         }
     }
     out
@@ -61,7 +62,10 @@ pub(super) fn noise(mut picture: Picture, chance: &mut Chance, amount: f64) -> P
 pub(super) fn specks(mut picture: Picture, chance: &mut Chance) -> Picture {
     let count = chance.between(20, 140);
     for _ in 0..count {
-        let (x, y) = (chance.between(0, i64::from(picture.width) - 1), chance.between(0, i64::from(picture.height) - 1));
+        let (x, y) = (
+            chance.between(0, i64::from(picture.width) - 1),
+            chance.between(0, i64::from(picture.height) - 1),
+        );
         let (radius, shade) = (chance.between(0, 1), chance.between(30, 190) as u8);
         for dy in -radius..=radius {
             for dx in -radius..=radius {
@@ -101,7 +105,8 @@ pub(super) fn harden(mut picture: Picture) -> Picture {
 pub(super) fn lay_on_table(picture: &Picture, chance: &mut Chance) -> Picture {
     let (width, height) = (f64::from(picture.width), f64::from(picture.height));
     let border = 0.06;
-    let (out_width, out_height) = ((width * (1.0 + 2.0 * border)).round(), (height * (1.0 + 2.0 * border)).round());
+    let (out_width, out_height) =
+        ((width * (1.0 + 2.0 * border)).round(), (height * (1.0 + 2.0 * border)).round());
     let mut off = |reach: f64| chance.within(-reach, reach) * width;
     let (left, top) = (width * border, height * border);
     // The corners of the paper in the photograph, clockwise from the top left.
@@ -119,7 +124,9 @@ pub(super) fn lay_on_table(picture: &Picture, chance: &mut Chance) -> Picture {
         if (0.0..1.0).contains(&u) && (0.0..1.0).contains(&v) {
             let paper = [247, 244, 236];
             let dot = picture.between(u * width, v * height, paper);
-            return std::array::from_fn(|channel| (u32::from(dot[channel]) * u32::from(paper[channel] as u8) / 255) as u8);
+            return std::array::from_fn(|channel| {
+                (u32::from(dot[channel]) * u32::from(paper[channel] as u8) / 255) as u8
+            });
         }
         // The shadow of the paper's edge, and the grain of the wood.
         let outside = (u.clamp(0.0, 1.0) - u).hypot(v.clamp(0.0, 1.0) - v);

@@ -56,7 +56,10 @@ impl Service {
         let deps = self.deps();
         // A request that is repeated must mean the same documents and the same batch, so both follow from its key.
         let key = wanted.idempotency_key.as_ref().map(|key| {
-            ContentHash::of(format!("{key}\n{}\n{:?}\n{:?}\n{}", wanted.count, wanted.seed, wanted.kinds, wanted.scans).as_bytes())
+            ContentHash::of(
+                format!("{key}\n{}\n{:?}\n{:?}\n{}", wanted.count, wanted.seed, wanted.kinds, wanted.scans)
+                    .as_bytes(),
+            )
         });
         let drawn = match key {
             Some(hash) => u64::from(u32::from_le_bytes([hash.0[0], hash.0[1], hash.0[2], hash.0[3]])),
@@ -76,8 +79,9 @@ impl Service {
             kind: "files".into(),
             priority: wanted.priority,
         };
-        let run: BatchRun = serde_json::from_value(self.call_as(tenant, actor, Call::OpenBatch { batch }).await?)
-            .map_err(|e| Error::bug("an answer cannot be read back").with_source(e))?;
+        let run: BatchRun =
+            serde_json::from_value(self.call_as(tenant, actor, Call::OpenBatch { batch }).await?)
+                .map_err(|e| Error::bug("an answer cannot be read back").with_source(e))?;
         let common = Common {
             batch_id: Some(run.batch_id),
             origin: Origin::Uploader(actor.name.clone()),
@@ -89,7 +93,8 @@ impl Service {
         // Also if nothing came in: a batch that nobody seals would stay open for ever.
         let walk = match &outcome {
             Ok(accepted) => {
-                let known = accepted.received.iter().filter(|item| item.known || accepted.repeated).count() as u64;
+                let known =
+                    accepted.received.iter().filter(|item| item.known || accepted.repeated).count() as u64;
                 Walk { walked: u64::from(order.count), known, baseline: run.baseline }
             }
             Err(_) => Walk { walked: 0, known: 0, baseline: run.baseline },

@@ -21,12 +21,18 @@ pub(super) fn operations() -> Vec<Operation> {
     // The second is the name that other systems have for the same.
     [("/v1/generate", "generateDocuments"), ("/api/generate", "generateDocumentsAlias")]
         .map(|(path, id)| {
-            Operation::change(Method::POST, path, id, "Make test documents up and process them", post(generate))
-                .header(IDEMPOTENCY_KEY, "For 24 hours the same request with the same key is done once.")
-                .takes::<Asked>()
-                .answers::<GeneratedAnswer>(202, "They are taken in and wait for their work.")
-                .with("Location", "The batch.")
-                .with("Idempotency-Replayed", "`true` if this answer was given before.")
+            Operation::change(
+                Method::POST,
+                path,
+                id,
+                "Make test documents up and process them",
+                post(generate),
+            )
+            .header(IDEMPOTENCY_KEY, "For 24 hours the same request with the same key is done once.")
+            .takes::<Asked>()
+            .answers::<GeneratedAnswer>(202, "They are taken in and wait for their work.")
+            .with("Location", "The batch.")
+            .with("Idempotency-Replayed", "`true` if this answer was given before.")
         })
         .into()
 }

@@ -93,7 +93,8 @@ impl Design for Band {
         let (width, height) = page.size;
         page.rule(LEFT, height - 44.0, width - LEFT, 0.6, vendor.colour);
         let style = Style::new(vendor.face.plain(), 7.5).in_colour(Colour::GREY);
-        let text = format!("{} · {} {} · www.{}", vendor.name, bill.tax_id_word(), bill.tax_id, vendor.domain);
+        let text =
+            format!("{} · {} {} · www.{}", vendor.name, bill.tax_id_word(), bill.tax_id, vendor.domain);
         page.centre_at(width / 2.0, height - 31.0, style, &text);
     }
 }

@@ -63,7 +63,8 @@ impl<'c> Bill<'c> {
         let items: Vec<Item> = (0..count)
             .map(|_| {
                 let (description, low, high) = chance.pick(&trade.goods);
-                let quantity = if trade.hours { chance.between(2, 64) * 25 } else { chance.between(1, 24) * 100 };
+                let quantity =
+                    if trade.hours { chance.between(2, 64) * 25 } else { chance.between(1, 24) * 100 };
                 let price = chance.between(*low, *high);
                 let rate = if vendor.trade == "catering" && chance.hits(0.5) { food } else { common };
                 let net = (quantity * price + 50) / 100;
@@ -174,7 +175,12 @@ impl<'c> Bill<'c> {
 
     /// Where the buyer is, as an envelope has it.
     pub(crate) fn addressed(&self) -> Vec<String> {
-        vec![self.buyer.name.clone(), self.buyer.contact.clone(), self.buyer.street.clone(), self.buyer.city.clone()]
+        vec![
+            self.buyer.name.clone(),
+            self.buyer.contact.clone(),
+            self.buyer.street.clone(),
+            self.buyer.city.clone(),
+        ]
     }
 
     pub(crate) fn facts(&self) -> Facts {

@@ -59,7 +59,12 @@ impl Design for Classic {
 
     fn again(&self, page: &mut Page<'_>, bill: &Bill<'_>) -> f32 {
         let face = bill.vendor.face;
-        page.text_at(LEFT, 54.0, Style::new(face.bold(), 10.0).in_colour(bill.vendor.colour), &bill.vendor.name);
+        page.text_at(
+            LEFT,
+            54.0,
+            Style::new(face.bold(), 10.0).in_colour(bill.vendor.colour),
+            &bill.vendor.name,
+        );
         let text = format!("{} {}", bill.words.invoice, bill.number);
         page.right_at(RIGHT, 54.0, Style::new(face.plain(), 9.0), &text);
         page.rule(LEFT, 62.0, RIGHT, 0.6, bill.vendor.colour);

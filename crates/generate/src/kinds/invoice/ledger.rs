@@ -1,8 +1,8 @@
 //! Boxes and lines everywhere, as older programs print it.
 
+use super::Design;
 use super::bill::Bill;
 use super::table::{Columns, Look};
-use super::Design;
 use crate::paper::{Colour, Page, Size, Style, draw_mark};
 
 const LEFT: f32 = 42.0;
@@ -77,7 +77,8 @@ impl Design for Ledger {
         let top = y + 16.0;
         page.frame(LEFT, top, right - LEFT, 56.0, 0.8, Colour::BLACK);
         page.text_at(LEFT + 8.0, top + 16.0, Style::new(face.plain(), 9.0), &bill.payment());
-        let lines: Vec<String> = bill.bank().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let lines: Vec<String> =
+            bill.bank().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
         page.text_at(LEFT + 8.0, top + 32.0, Style::new(face.bold(), 9.0), &lines.join("   "));
         page.text_at(LEFT + 8.0, top + 47.0, Style::new(face.italic(), 9.0), &bill.words.thanks);
     }
@@ -85,7 +86,12 @@ impl Design for Ledger {
     fn foot(&self, page: &mut Page<'_>, bill: &Bill<'_>) {
         let (width, height) = page.size;
         let style = Style::new(bill.vendor.face.plain(), 7.5).in_colour(Colour::GREY);
-        page.centre_at(width / 2.0, height - 30.0, style, &format!("{} · {}", bill.vendor.name, bill.vendor.tagline));
+        page.centre_at(
+            width / 2.0,
+            height - 30.0,
+            style,
+            &format!("{} · {}", bill.vendor.name, bill.vendor.tagline),
+        );
     }
 
     fn bottom(&self, size: Size) -> f32 {

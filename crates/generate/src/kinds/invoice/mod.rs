@@ -116,7 +116,8 @@ fn pages<'f>(bill: &Bill<'_>, fonts: &'f Fonts, design: &dyn Design) -> Vec<Page
         design.foot(page, bill);
         if of > 1 {
             let numbers = [("n", number.to_string()), ("of", of.to_string())];
-            let text = fill(&bill.words.page, &numbers.each_ref().map(|(name, value)| (*name, value.as_str())));
+            let text =
+                fill(&bill.words.page, &numbers.each_ref().map(|(name, value)| (*name, value.as_str())));
             let style = Style::new(bill.vendor.face.plain(), 7.5).in_colour(Colour::GREY);
             page.right_at(size.0 - 50.0, size.1 - 18.0, style, &text);
         }

@@ -1,8 +1,8 @@
 //! Everything about the sender in a tinted column at the left.
 
+use super::Design;
 use super::bill::Bill;
 use super::table::{Columns, Look};
-use super::Design;
 use crate::paper::{Colour, Page, Size, Style, draw_mark};
 
 const BAR: f32 = 148.0;
@@ -73,7 +73,12 @@ impl Design for Sidebar {
         let width = page.size.0 - MARGIN - LEFT;
         let style = Style::new(face.plain(), 9.0);
         let next = page.paragraph(LEFT, y + 28.0, width, style, 13.0, &bill.payment());
-        page.text_at(LEFT, next + 4.0, Style::new(face.italic(), 9.0).in_colour(Colour::GREY), &bill.words.thanks);
+        page.text_at(
+            LEFT,
+            next + 4.0,
+            Style::new(face.italic(), 9.0).in_colour(Colour::GREY),
+            &bill.words.thanks,
+        );
     }
 
     fn foot(&self, _: &mut Page<'_>, _: &Bill<'_>) {}
@@ -105,5 +110,10 @@ fn bar(page: &mut Page<'_>, bill: &Bill<'_>) {
         page.text_at(22.0, at, label, title);
         at = page.paragraph(22.0, at + 11.0, BAR - 30.0, small, 11.0, &value) + 8.0;
     }
-    page.text_at(22.0, height - 30.0, small.in_colour(Colour::GREY), &format!("{} {}", words.phone, vendor.phone));
+    page.text_at(
+        22.0,
+        height - 30.0,
+        small.in_colour(Colour::GREY),
+        &format!("{} {}", words.phone, vendor.phone),
+    );
 }

@@ -1,8 +1,8 @@
 //! Much white, thin lines, one colour.
 
+use super::Design;
 use super::bill::Bill;
 use super::table::{Columns, Look};
-use super::Design;
 use crate::paper::{Colour, Page, Size, Style, draw_mark};
 
 const LEFT: f32 = 64.0;
@@ -67,7 +67,8 @@ impl Design for Slim {
         let (width, height) = page.size;
         let style = Style::new(bill.vendor.face.plain(), 8.0).in_colour(Colour::GREY);
         page.rule(LEFT, height - 68.0, width - LEFT, 0.4, bill.vendor.colour);
-        let bank: Vec<String> = bill.bank().into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let bank: Vec<String> =
+            bill.bank().into_iter().map(|(name, value)| format!("{name} {value}")).collect();
         page.text_at(LEFT, height - 53.0, style, &bank.join(" · "));
         let own = format!(
             "{} {} · {} · hello@{}",

@@ -91,7 +91,13 @@ pub(super) fn line(
     let below = y + look.row;
     if look.grid {
         page.frame(columns.left, y, right - columns.left, look.row, 0.4, look.accent);
-        for x in [columns.description - 5.0, columns.quantity - 36.0, columns.quantity + 5.0, columns.price + 5.0, columns.rate + 5.0] {
+        for x in [
+            columns.description - 5.0,
+            columns.quantity - 36.0,
+            columns.quantity + 5.0,
+            columns.price + 5.0,
+            columns.rate + 5.0,
+        ] {
             page.line((x, y), (x, below), 0.4, look.accent);
         }
     } else if !look.striped {
