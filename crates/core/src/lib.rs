@@ -22,6 +22,7 @@ pub mod error;
 pub mod event;
 pub mod expansion;
 pub mod fingerprint;
+pub mod generate;
 pub mod id;
 pub mod ingestion;
 pub mod ledger;

@@ -11,6 +11,7 @@ use docmill_core::config::{SandboxMode, Settings};
 use docmill_core::metrics::{ChildMeter, Metrics};
 use docmill_core::ports::{Blobs, Ocr, Reader, TextIndex};
 use docmill_core::{Error, ErrorKind, Result};
+use docmill_generate::Press;
 use docmill_pipeline::{Deps, stages};
 
 use crate::{ocr, spans};
@@ -64,6 +65,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         reader: metered_reader(settings, clock, metrics.children.clone()).await?,
         viewer: viewer(settings, clock, metrics.children.clone())?,
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
+        generator: Arc::new(Press::default()),
         index,
         clock: Arc::clone(clock),
         ids,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docmill_core::clock::{Clock, Entropy, IdGen};
 use docmill_core::config::Settings;
 use docmill_core::metrics::Metrics;
-use docmill_core::ports::{Blobs, Ocr, Reader, Spans, Store, TextIndex};
+use docmill_core::ports::{Blobs, Generator, Ocr, Reader, Spans, Store, TextIndex};
 
 /// The ports and the settings. Cloning is cheap.
 #[derive(Clone)]
@@ -20,6 +20,8 @@ pub struct Deps {
     pub viewer: Arc<dyn Reader>,
     /// The sandboxed recognisers of text in pictures.
     pub ocr: Arc<dyn Ocr>,
+    /// What makes test documents up.
+    pub generator: Arc<dyn Generator>,
     /// Full-text search.
     pub index: Arc<dyn TextIndex>,
     /// What time it is.

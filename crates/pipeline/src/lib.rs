@@ -21,6 +21,6 @@ mod transcripts;
 
 pub use deps::Deps;
 pub use engine::{EngineHandle, EngineOptions};
-pub use service::Service;
+pub use service::{Generated, Service, Wanted};
 pub use stages::receive::together::{Common, Together};
 pub use stages::receive::{Offer, Offered};

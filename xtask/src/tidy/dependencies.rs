@@ -10,12 +10,20 @@ use crate::tree::Tree;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("crates/core/Cargo.toml", &[]),
     ("crates/formats/Cargo.toml", &["docmill-core"]),
+    ("crates/generate/Cargo.toml", &["docmill-core"]),
     ("crates/backends/Cargo.toml", &["docmill-core"]),
     ("crates/pipeline/Cargo.toml", &["docmill-core"]),
     ("crates/server/Cargo.toml", &["docmill-core", "docmill-pipeline"]),
     (
         "crates/docmill/Cargo.toml",
-        &["docmill-core", "docmill-formats", "docmill-backends", "docmill-pipeline", "docmill-server"],
+        &[
+            "docmill-core",
+            "docmill-formats",
+            "docmill-generate",
+            "docmill-backends",
+            "docmill-pipeline",
+            "docmill-server",
+        ],
     ),
     ("testkit/Cargo.toml", &["docmill-core"]),
     ("xtask/Cargo.toml", &["docmill-core"]),

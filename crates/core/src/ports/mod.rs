@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod blobs;
+pub mod generator;
 pub mod ocr;
 pub mod reader;
 pub mod spans;
@@ -11,6 +12,7 @@ pub mod transfer;
 
 pub use access::Access;
 pub use blobs::Blobs;
+pub use generator::Generator;
 pub use ocr::Ocr;
 pub use reader::Reader;
 pub use spans::Spans;

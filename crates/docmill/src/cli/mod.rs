@@ -10,6 +10,7 @@ mod counts;
 mod dead;
 mod doctor;
 mod events;
+mod generate;
 mod get;
 mod ingest;
 mod key;
@@ -97,6 +98,7 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Ingest(ingest::Args),
+    Generate(generate::Args),
     Read(read::Args),
     List(list::Args),
     Show(show::Args),
@@ -204,6 +206,7 @@ fn flags(global: &Global, command: &Command) -> Flags {
     }
     match command {
         Command::Ingest(args) => settings.extend(args.settings()),
+        Command::Generate(args) => settings.extend(args.settings()),
         Command::Serve(args) => settings.extend(args.settings()),
         Command::Work(args) => settings.extend(args.settings()),
         _ => {}
@@ -214,6 +217,7 @@ fn flags(global: &Global, command: &Command) -> Flags {
 async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
     match command {
         Command::Ingest(args) => args.run(cx).await,
+        Command::Generate(args) => args.run(cx).await,
         Command::Read(args) => args.run(cx).await,
         Command::List(args) => args.run(cx).await,
         Command::Show(args) => args.run(cx).await,

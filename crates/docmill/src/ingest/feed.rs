@@ -12,15 +12,15 @@ use tokio::sync::mpsc;
 
 use super::load::{self, Loaded};
 use super::walk::{self, Met};
-use super::{Input, Label, Request};
+use super::{Input, Label, Request, make};
 use crate::session::Session;
 use crate::signals::Signals;
 
 /// A chunk is sent when it holds so many items …
-const CHUNK_ITEMS: usize = 64;
+pub(super) const CHUNK_ITEMS: usize = 64;
 
 /// … or so many bytes.
-const CHUNK_BYTES: u64 = 8 * MIB;
+pub(super) const CHUNK_BYTES: u64 = 8 * MIB;
 
 /// Threads that open and read files.
 const LOADERS: usize = 2;
@@ -43,26 +43,27 @@ pub(super) async fn feed(
     batch_id: BatchId,
 ) -> Result<Fed> {
     let label = Label { batch_id, uploader: uploader().into(), priority: request.priority };
-    let paths = match &request.input {
-        Input::Paths(paths) => paths.clone(),
+    let stop = Arc::new(AtomicBool::new(false));
+    // Also set when this future is dropped or fails: the threads must not walk on for nobody.
+    let _stop = StopOnDrop(Arc::clone(&stop));
+    let walked = Arc::new(AtomicU64::new(0));
+    let (to_send, chunks) = mpsc::channel(1);
+    let threads: Vec<_> = match &request.input {
+        Input::Paths(paths) => {
+            let (walking, loads) = flume(paths.clone(), Arc::clone(&stop), Arc::clone(&walked));
+            let loader = |_| {
+                let (loads, to_send, label) = (Arc::clone(&loads), to_send.clone(), label.clone());
+                tokio::task::spawn_blocking(move || chunk(&loads, &to_send, &label))
+            };
+            std::iter::once(walking).chain((0..LOADERS).map(loader)).collect()
+        }
         Input::Stdin(name) => {
             let offer = load::stdin(&label, name.clone()).await?;
             let received = session.receive(vec![offer]).await?;
             return Ok(Fed { walked: 1, known: received.iter().filter(|r| r.known).count() as u64 });
         }
+        Input::Made(order) => make::start(order, &label, &stop, &walked, &to_send),
     };
-
-    let stop = Arc::new(AtomicBool::new(false));
-    // Also set when this future is dropped or fails: the threads must not walk on for nobody.
-    let _stop = StopOnDrop(Arc::clone(&stop));
-    let walked = Arc::new(AtomicU64::new(0));
-    let (to_load, loads) = flume(paths, Arc::clone(&stop), Arc::clone(&walked));
-    let (to_send, chunks) = mpsc::channel(1);
-    let mut threads = vec![to_load];
-    for _ in 0..LOADERS {
-        let (loads, to_send, label) = (Arc::clone(&loads), to_send.clone(), label.clone());
-        threads.push(tokio::task::spawn_blocking(move || chunk(&loads, &to_send, &label)));
-    }
     drop(to_send);
 
     let chunks = futures::stream::unfold(chunks, |mut chunks| async move {

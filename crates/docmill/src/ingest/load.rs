@@ -152,7 +152,13 @@ async fn spool(start: Vec<u8>, mut from: mpsc::Receiver<Result<Bytes>>) -> Resul
     }
 }
 
-fn offer(label: &Label, path: String, path_bytes: Vec<u8>, name: String, content: Offered) -> Offer {
+pub(super) fn offer(
+    label: &Label,
+    path: String,
+    path_bytes: Vec<u8>,
+    name: String,
+    content: Offered,
+) -> Offer {
     Offer {
         batch_id: Some(label.batch_id),
         origin: Origin::Uploader(label.uploader.to_string()),

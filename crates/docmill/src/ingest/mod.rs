@@ -10,6 +10,7 @@
 
 mod feed;
 mod load;
+mod make;
 mod progress;
 mod summary;
 pub(crate) mod walk;
@@ -23,6 +24,7 @@ use docmill_core::answer::{IngestAnswer, StatusAnswer};
 use docmill_core::batch::{BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::call::Call;
 use docmill_core::clock::IdGen as _;
+use docmill_core::generate::Order;
 use docmill_core::id::{BatchId, TenantId};
 use docmill_pipeline::EngineOptions;
 use uuid::Uuid;
@@ -46,6 +48,8 @@ pub(crate) enum Input {
     Paths(Vec<PathBuf>),
     /// Standard input, under this name.
     Stdin(String),
+    /// Test documents that are made on the way.
+    Made(Order),
 }
 
 /// What the command line asks for.

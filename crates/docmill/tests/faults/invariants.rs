@@ -85,6 +85,7 @@ async fn prune_everything(mill: &Mill) {
         reader: Arc::new(Nobody),
         viewer: Arc::new(Nobody),
         ocr: Arc::new(NoOcr::new("nobody recognises here", "this test reads nothing")),
+        generator: Arc::new(docmill_generate::Press::default()),
         index,
         clock,
         ids: Arc::new(SystemIds),

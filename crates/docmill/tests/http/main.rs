@@ -5,6 +5,7 @@
 mod access;
 mod documents;
 mod events;
+mod generate;
 mod isolation;
 mod pages;
 mod reference;

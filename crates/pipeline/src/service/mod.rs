@@ -1,10 +1,11 @@
 //! What the command line and the server call. Every answer is one of `docmill_core::answer`, as JSON.
 //!
-//! `calls` holds one function for each call; `search`, `reprocess`, `remove`, `keys`, `doctor` and `read` are the longer
-//! ones; `sample` makes the page for scrapers. Calls that change something are written to the audit log first.
+//! `calls` holds one function for each call; `search`, `reprocess`, `remove`, `generate`, `keys`, `doctor` and `read` are
+//! the longer ones; `sample` makes the page for scrapers. Calls that change something are written to the audit log first.
 
 mod calls;
 mod doctor;
+mod generate;
 mod keys;
 mod read;
 mod remove;
@@ -27,6 +28,7 @@ use docmill_core::ports::store::{DocumentHead, Received};
 use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 pub use doctor::recognition;
+pub use generate::{Generated, Wanted};
 pub use read::read;
 use tokio::sync::watch;
 

@@ -109,6 +109,7 @@ impl World {
             reader: Arc::clone(&reader) as _,
             viewer: Arc::clone(&reader) as _,
             ocr: Arc::clone(&ocr) as _,
+            generator: Arc::new(NoGenerator),
             index: Arc::new(index),
             clock: Arc::clone(&clock) as _,
             ids: Arc::new(CountingIds::new(BEGIN)),
@@ -154,5 +155,18 @@ pub(crate) fn offer(name: &str, content: Offered) -> Offer {
         source_metadata: serde_json::Value::Null,
         priority: 50,
         content,
+    }
+}
+
+/// Makes nothing: no scenario asks for test documents.
+struct NoGenerator;
+
+impl docmill_core::ports::Generator for NoGenerator {
+    fn make(
+        &self,
+        _: &docmill_core::generate::Order,
+        _: u32,
+    ) -> docmill_core::Result<docmill_core::generate::Sample> {
+        Err(docmill_core::Error::bug("nothing is made here"))
     }
 }

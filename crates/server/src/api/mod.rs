@@ -6,6 +6,7 @@ mod content;
 mod dead;
 mod documents;
 mod events;
+mod generate;
 mod hub;
 mod ingestions;
 mod input;
@@ -38,6 +39,7 @@ fn operations() -> Vec<Operation> {
     all.extend(ingestions::operations());
     all.extend(search::operations());
     all.extend(batches::operations());
+    all.extend(generate::operations());
     all.extend(problems::operations());
     all.extend(dead::operations());
     all.extend(events::operations());

@@ -296,7 +296,7 @@ fn patient(body: axum::body::BodyDataStream) -> impl Stream<Item = Result<bytes:
     }))
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     match value.to_str().ok().map(str::trim) {
         Some(key) if (1..=MAX_KEY_BYTES).contains(&key.len()) => Ok(Some(key.to_owned())),
