@@ -36,6 +36,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Tried on encrypted documents.
     pub passwords: Vec<String>,
+    /// The library of the second engine for PDF files; empty means the one that was fetched.
+    pub pdfium: PathBuf,
     /// How text is recognised in pictures.
     pub ocr: OcrSettings,
     /// Caps.
@@ -65,6 +67,7 @@ impl Settings {
             engine: EngineSettings::default(),
             sandbox: SandboxSettings::default(),
             passwords: Vec::new(),
+            pdfium: PathBuf::new(),
             ocr: OcrSettings::default(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),

@@ -24,7 +24,7 @@ use docmill_core::id::{IngestionId, TenantId};
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::{DocumentHead, Received};
 use docmill_core::{Error, Result};
-pub use doctor::recognition;
+pub use doctor::{of_layer, recognition};
 pub use read::read;
 use tokio::sync::watch;
 
