@@ -19,7 +19,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import venv
 import zipfile
 from pathlib import Path
@@ -28,13 +27,11 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "ingest")]
 import texts  # noqa: E402
-from measure import ROOT, commit, machine, table  # noqa: E402
+from measure import ROOT, machine, table, write_reading  # noqa: E402
 
 BARS = {"zip": 140.0, "7z": 50.0}
 POSTS = 30_000
 LARGEST = 4 << 20
-RESULTS = ROOT / "bench" / "results" / "read_archives.json"
-PAGE = ROOT / "docs" / "quality.md"
 
 try:
     import py7zr
@@ -70,7 +67,7 @@ def main():
     results["corpus"] = corpus(unpack, docmill, options.shared)
     report(results)
     if options.write:
-        write(results)
+        write_reading("archives", "bench/read/archives.py --write", results, markdown(results))
     slow = [kind for kind, bar in BARS.items() if results["speed"][kind]["mb_per_cpu_s"] < bar]
     if slow:
         sys.exit(f"under the bar: {', '.join(slow)}")
@@ -141,21 +138,6 @@ def report(results):
     table(["archive", *next(iter(results["speed"].values()))], [(k, *v.values()) for k, v in results["speed"].items()])
     for name, end in results["corpus"].items():
         print(name, end)
-
-
-def write(results):
-    document = {
-        "made_by": "bench/read/archives.py --write",
-        "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "commit": commit(),
-        **results,
-    }
-    RESULTS.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    page = PAGE.read_text()
-    begin, end = "<!-- begin: archives -->\n", "<!-- end: archives -->"
-    head, tail = page.split(begin)[0], page.split(end)[1]
-    PAGE.write_text(head + begin + "\n".join(markdown(document)) + "\n" + end + tail)
-    print(f"\nwritten to {RESULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}")
 
 
 def markdown(results):

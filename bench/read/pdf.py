@@ -34,15 +34,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
-from measure import ROOT, commit, machine, table  # noqa: E402
+from measure import ROOT, machine, table, write_reading  # noqa: E402
 
 FEWEST_WORDS = 20
 MUST_BE_EXPLAINED = 0.8
 SECONDS = 60
 MEMORY = 4 << 30
 EXPLAINED = Path(__file__).with_name("explained.json")
-RESULTS = ROOT / "bench" / "results" / "read_pdf.json"
-PAGE = ROOT / "docs" / "quality.md"
 
 try:
     import pymupdf as mupdf
@@ -137,7 +135,7 @@ def main():
         results["pdfbox"] = pdfbox(show, options.shared)
     unexplained = report(results, rows)
     if options.write:
-        write(results)
+        write_reading("pdf", "bench/read/pdf.py --write", results, markdown(results))
     if unexplained:
         sys.exit(f"not explained in {EXPLAINED.name}: {', '.join(unexplained)}")
 
@@ -268,21 +266,6 @@ def report(results, rows):
     for file, about in results["under_0.8"].items():
         print(f"{about['f1']:.3f} {file}: {about.get('why', 'NOT EXPLAINED')}")
     return [file for file, about in results["under_0.8"].items() if "why" not in about]
-
-
-def write(results):
-    document = {
-        "made_by": "bench/read/pdf.py --write",
-        "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "commit": commit(),
-        **results,
-    }
-    RESULTS.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    page = PAGE.read_text()
-    begin, end = "<!-- begin: pdf -->\n", "<!-- end: pdf -->"
-    head, tail = page.split(begin)[0], page.split(end)[1]
-    PAGE.write_text(head + begin + "\n".join(markdown(document)) + "\n" + end + tail)
-    print(f"\nwritten to {RESULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}")
 
 
 def markdown(results):
