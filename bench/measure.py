@@ -1,4 +1,4 @@
-"""What both benches share: facts about the machine, cost of processes, tables and result files."""
+"""What the benches share: facts about the machine, cost of processes, tables and result files."""
 
 import json
 import os
@@ -65,6 +65,23 @@ def write_results(name, results):
     }
     path.write_text(json.dumps(document, indent=2) + "\n")
     print(f"\nwritten to {path.relative_to(ROOT)}")
+
+
+def write_reading(name, made_by, results, lines):
+    """Writes bench/results/read_<name>.json, and the lines between the marks of that name in docs/quality.md."""
+    path, page = ROOT / "bench" / "results" / f"read_{name}.json", ROOT / "docs" / "quality.md"
+    document = {
+        "made_by": made_by,
+        "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": commit(),
+        **results,
+    }
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    begin, end = f"<!-- begin: {name} -->\n", f"<!-- end: {name} -->"
+    text = page.read_text()
+    head, tail = text.split(begin)[0], text.split(end)[1]
+    page.write_text(head + begin + "\n".join(lines) + "\n" + end + tail)
+    print(f"\nwritten to {path.relative_to(ROOT)} and {page.relative_to(ROOT)}")
 
 
 def table(head, rows):

@@ -8,6 +8,8 @@ often as the median of the three says. Files in which that leaves fewer than 20 
 file under 0.8 must be explained in `explained.json` beside this script; the run fails if one is not. `text/pdfbox` has
 a truth of its own, and `score_text.py` scores it.
 
+Two more readers, kreuzberg and xberg, are measured beside them where their packages install; they do not vote.
+
 For cost, one process of docmill reads all of these files one after the other, as its children do, and one fork that
 has pypdfium2 loaded reads them all, in turns; docmill's start is counted, pypdfium2's is not. The cheapest round counts,
 for each of them. What the voters said is kept in a folder, because it does not change from run to run.
@@ -18,6 +20,7 @@ environment of their own under the folder for temporary files, and pdftotext com
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -34,15 +37,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
-from measure import ROOT, commit, machine, table  # noqa: E402
+from measure import ROOT, machine, table, write_reading  # noqa: E402
 
 FEWEST_WORDS = 20
 MUST_BE_EXPLAINED = 0.8
 SECONDS = 60
 MEMORY = 4 << 30
 EXPLAINED = Path(__file__).with_name("explained.json")
-RESULTS = ROOT / "bench" / "results" / "read_pdf.json"
-PAGE = ROOT / "docs" / "quality.md"
 
 try:
     import pymupdf as mupdf
@@ -93,6 +94,31 @@ def pymupdf(path):
 VOTERS = {"pdftotext": pdftotext, "pypdfium2": pypdfium2, "pymupdf": pymupdf}
 
 
+def kreuzberg(path):
+    import kreuzberg as module
+
+    try:
+        return module.extract_file_sync(str(path)).content
+    except Exception:  # whatever it cannot read counts as read without words
+        return ""
+
+
+def xberg(path):
+    import asyncio
+
+    import xberg as module
+
+    try:
+        given = module.ExtractInput(kind=module.ExtractInputKind.BYTES, bytes=Path(path).read_bytes(), mime_type="application/pdf")
+        answer = asyncio.run(module.extract(given))
+        return "\n".join(document.content for document in answer.results)
+    except Exception:
+        return ""
+
+
+BESIDE = {"kreuzberg": kreuzberg, "xberg": xberg}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="the folder with corpus and scorers")
@@ -119,6 +145,7 @@ def main():
         row = {
             "file": str(path.relative_to(options.shared)),
             "words": consensus.total(),
+            "consensus": consensus,
             "f1": f1(found, consensus),
             "voters": {name: f1(said, consensus) for name, said in votes.items()},
             "scans": run([show, "--scans", path])[0].splitlines(),
@@ -133,11 +160,12 @@ def main():
     results = {"machine": before, **summary(rows, len(files))}
     if options.rounds:
         results["cpu_s"] = cost(show, [options.shared / row["file"] for row in rows], options.rounds)
+        results["beside"] = beside(rows, options.shared)
     if not options.only:
         results["pdfbox"] = pdfbox(show, options.shared)
     unexplained = report(results, rows)
     if options.write:
-        write(results)
+        write_reading("pdf", "bench/read/pdf.py --write", results, markdown(results))
     if unexplained:
         sys.exit(f"not explained in {EXPLAINED.name}: {', '.join(unexplained)}")
 
@@ -171,6 +199,25 @@ def words(text):
 def f1(found, truth):
     common = (found & truth).total()
     return 2 * common / (found.total() + truth.total()) if common else 0.0
+
+
+def beside(rows, shared):
+    """Quality and CPU of the readers that do not vote, on the same files. None where a package is not there."""
+    found, paths = {}, [shared / row["file"] for row in rows]
+    for name, reader in BESIDE.items():
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", name]
+        if subprocess.run(pip, check=False).returncode:
+            found[name] = None
+            continue
+        # Loaded before the fork, as pypdfium2 is: only reading is measured.
+        importlib.import_module(name)
+        texts, cpu = aside(lambda all: "\0".join(reader(path).replace("\0", " ") for path in all), paths)
+        scores = [f1(words(text), row["consensus"]) for text, row in zip(texts.split("\0"), rows, strict=False)]
+        if len(scores) != len(rows):
+            found[name] = None
+            continue
+        found[name] = {"mean_f1": round(statistics.fmean(scores), 4), "cpu_s": round(cpu, 2)}
+    return found
 
 
 def cost(show, paths, rounds):
@@ -270,21 +317,6 @@ def report(results, rows):
     return [file for file, about in results["under_0.8"].items() if "why" not in about]
 
 
-def write(results):
-    document = {
-        "made_by": "bench/read/pdf.py --write",
-        "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "commit": commit(),
-        **results,
-    }
-    RESULTS.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    page = PAGE.read_text()
-    begin, end = "<!-- begin: pdf -->\n", "<!-- end: pdf -->"
-    head, tail = page.split(begin)[0], page.split(end)[1]
-    PAGE.write_text(head + begin + "\n".join(markdown(document)) + "\n" + end + tail)
-    print(f"\nwritten to {RESULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}")
-
-
 def markdown(results):
     yield "| measure | docmill | bar | others |"
     yield "|---|---|---|---|"
@@ -294,6 +326,9 @@ def markdown(results):
     yield f"| the same, without files whose consensus is no text, {scored} files | {results['mean_f1_where_consensus_is_text']:.4f} | 0.98 | – |"
     if cpu := results.get("cpu_s"):
         yield f"| CPU against pypdfium2, same files, in turns | {cpu['ratio']:.2f} × ({cpu['docmill']:.2f} s) | 0.60 × | {cpu['pypdfium2']:.2f} s |"
+    for name, one in (results.get("beside") or {}).items():
+        if one:
+            yield f"| F1 and CPU of {name}, same files | – | – | F1 {one['mean_f1']:.3f}, {one['cpu_s']:.1f} s |"
     if box := results.get("pdfbox"):
         yield f"| `text/pdfbox`, word F1 | {box['f1']:.3f} | 0.95 | – |"
         yield f"| `text/pdfbox`, order | {box['order']:.3f} | 0.90 | – |"

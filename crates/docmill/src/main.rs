@@ -21,6 +21,7 @@ mod log;
 mod memory;
 mod models;
 mod ocr;
+mod pdfium;
 mod samples;
 mod scraped;
 mod session;

@@ -14,7 +14,7 @@ use docmill_core::{Error, ErrorKind, Result};
 use docmill_generate::Press;
 use docmill_pipeline::{Deps, stages};
 
-use crate::{ocr, spans};
+use crate::{ocr, pdfium, spans};
 
 /// The blobs of an embedded data directory.
 pub(crate) const BLOBS: &str = "blobs";
@@ -100,7 +100,11 @@ async fn metered_reader(
     clock: &Arc<dyn Clock>,
     meter: ChildMeter,
 ) -> Result<Arc<dyn Reader>> {
-    ReaderPool::start(pool_settings(settings, meter), Arc::clone(clock)).await
+    let mut pool = pool_settings(settings, meter);
+    let second = pdfium::find(settings)?;
+    pool.args.extend(second.iter().flat_map(pdfium::Found::arguments));
+    let identity = second.map_or_else(String::new, |found| found.identity);
+    ReaderPool::start(pool, Arc::clone(clock), identity).await
 }
 
 /// More readers, for people who look at pages.

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
             max_children: reader::CHILDREN,
             ..PoolSettings::new(env!("CARGO_BIN_EXE_docmill"))
         };
-        ReaderPool::start(settings, Arc::new(SystemClock::new()))
+        ReaderPool::start(settings, Arc::new(SystemClock::new()), String::new())
     });
     conformance::run(reader::suite().against([child]))
 }

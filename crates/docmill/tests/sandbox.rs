@@ -34,7 +34,7 @@ fn settings() -> PoolSettings {
 }
 
 async fn pool_with(settings: PoolSettings) -> Arc<dyn Reader> {
-    ReaderPool::start(settings, Arc::new(SystemClock::new())).await.unwrap()
+    ReaderPool::start(settings, Arc::new(SystemClock::new()), String::new()).await.unwrap()
 }
 
 async fn pool() -> Arc<dyn Reader> {
@@ -351,7 +351,8 @@ async fn program_that_is_no_child_is_an_error_and_not_an_endless_start() {
     let pool = pool_with(settings).await;
     let (_, end) = read(&pool, text_job("x")).await;
     assert_eq!(end.unwrap_err().kind(), ErrorKind::Unavailable);
-    let required = ReaderPool::start(PoolSettings::new("/bin/true"), Arc::new(SystemClock::new())).await;
+    let required =
+        ReaderPool::start(PoolSettings::new("/bin/true"), Arc::new(SystemClock::new()), String::new()).await;
     assert!(required.is_err());
     pool.shutdown().await;
 }

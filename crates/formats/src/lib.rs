@@ -22,4 +22,4 @@ mod shared;
 mod tests_support;
 
 pub use read::read;
-pub use serve::{Orders, Parser, Role, serve, warm_up};
+pub use serve::{Orders, Parser, Role, load_pdfium, serve, warm_up};

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use docmill_core::error::ErrorNote;
 use docmill_core::wire::{self, Found, FromChild, Order, ToChild, Work};
@@ -65,6 +66,12 @@ pub fn serve(mut orders: impl Orders, out: impl Write, role: &mut dyn Role) -> R
         out.flush()?;
     }
     Ok(())
+}
+
+/// Loads pdfium, which reads PDF files that the first engine cannot. Call before anything else: the file may lie where
+/// only the parent's user may look.
+pub fn load_pdfium(path: &Path) -> Result<()> {
+    kinds::load_second(path)
 }
 
 /// Loads whatever is loaded on first use. Call before the sandbox closes.

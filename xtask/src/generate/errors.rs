@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use docmill_core::ErrorKind;
 use docmill_core::disposition::{self, Disposition, decide};
+use docmill_core::problem::ResultCode;
 use docmill_core::task::{Attempts, Size};
 
 /// The page.
@@ -35,8 +36,18 @@ pub(super) fn page() -> String {
          - *escalate*: the task runs again with the memory and time of a large one.\n\
          - *fail*: the task becomes a dead letter, and the stage decides what that means for the item.\n\
          - *abandon*: somebody else owns the work now; nothing is written.\n\
-         - *release*: the work is handed back untouched.\n",
+         - *release*: the work is handed back untouched.\n\n\
+         ## Result codes\n\n\
+         Every ingestion ends with one code (`result` in `docmill show --json`), and so does every problem in it (`code`), \
+         beside the kind of the error that it comes from.\n\n\
+         | code | left behind by |\n|---|---|\n",
     );
+    for &code in ResultCode::ALL {
+        let kinds = ErrorKind::ALL.iter().filter(|kind| ResultCode::of(**kind) == code);
+        let pages: Vec<String> = kinds.map(|kind| format!("[`{kind}`](../errors/{kind}.md)")).collect();
+        let by = if pages.is_empty() { "nothing: it went well".to_owned() } else { pages.join(", ") };
+        page.push_str(&format!("| `{}` | {by} |\n", code.name()));
+    }
     page
 }
 

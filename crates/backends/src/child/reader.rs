@@ -14,18 +14,26 @@ use super::settings::{PoolSettings, Sandbox};
 
 /// Reads documents in sandboxed children.
 #[derive(Debug)]
-pub struct ReaderPool(ChildPool);
+pub struct ReaderPool {
+    pool: ChildPool,
+    identity: String,
+}
 
 impl ReaderPool {
     /// Starts a pool on the current tokio runtime. Children start when they are needed; only
-    /// [`Sandbox::Required`] starts one at once, and fails if its sandbox does not hold.
-    pub async fn start(settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Reader>> {
+    /// [`Sandbox::Required`] starts one at once, and fails if its sandbox does not hold. `identity` is what text
+    /// depends on beside docmill itself.
+    pub async fn start(
+        settings: PoolSettings,
+        clock: Arc<dyn Clock>,
+        identity: String,
+    ) -> Result<Arc<dyn Reader>> {
         let required = settings.sandbox == Sandbox::Required;
         let pool = ChildPool::start(settings, clock)?;
         if required {
             pool.inspect().await?;
         }
-        Ok(Arc::new(Self(pool)))
+        Ok(Arc::new(Self { pool, identity }))
     }
 
     /// Starts a pool that starts nothing until it is needed; whether the sandbox holds is found out then.
@@ -36,12 +44,16 @@ impl ReaderPool {
 
 #[async_trait]
 impl Reader for ReaderPool {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
     async fn read(&self, job: ReadJob) -> Result<Findings> {
-        self.0.submit(job.into())
+        self.pool.submit(job.into())
     }
 
     async fn layers(&self) -> Result<Vec<Layer>> {
-        let mut layers = self.0.inspect().await?;
+        let mut layers = self.pool.inspect().await?;
         let layer = |name: &str, detail: String| Layer { name: name.to_owned(), active: true, detail };
         layers.push(layer(
             "memory",
@@ -51,16 +63,16 @@ impl Reader for ReaderPool {
         layers.push(layer("output", "frames, pages, members and bytes are counted by the parent".to_owned()));
         layers.push(layer(
             "tenant",
-            format!("a child serves one tenant and at most {} documents", self.0.settings().recycle_after),
+            format!("a child serves one tenant and at most {} documents", self.pool.settings().recycle_after),
         ));
         Ok(layers)
     }
 
     async fn drain(&self) {
-        self.0.drain();
+        self.pool.drain();
     }
 
     async fn shutdown(&self) {
-        self.0.shutdown().await;
+        self.pool.shutdown().await;
     }
 }

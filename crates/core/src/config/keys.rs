@@ -243,6 +243,12 @@ pub static KEYS: &[Key] = &[
          are not concerned. In the environment one a line. They are never shown.",
     ),
     key(
+        "read.pdfium",
+        Place::Path(|s| &mut s.pdfium),
+        "pdfium's library, `libpdfium.so`: the second engine for PDF files, asked where the first one fails or its text \
+         looks wrong. Empty means the one that `docmill models pull` fetched; without any the first engine is alone.",
+    ),
+    key(
         "ocr.mode",
         Place::Ocr(|s| &mut s.ocr.mode),
         "Which pages are read by OCR: those whose text is missing or cannot be trusted, none, or all.",

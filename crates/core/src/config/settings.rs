@@ -38,6 +38,8 @@ pub struct Settings {
     pub view: ViewSettings,
     /// Tried on encrypted documents.
     pub passwords: Vec<String>,
+    /// The library of the second engine for PDF files; empty means the one that was fetched.
+    pub pdfium: PathBuf,
     /// How text is recognised in pictures.
     pub ocr: OcrSettings,
     /// Caps.
@@ -68,6 +70,7 @@ impl Settings {
             sandbox: SandboxSettings::default(),
             view: ViewSettings::default(),
             passwords: Vec::new(),
+            pdfium: PathBuf::new(),
             ocr: OcrSettings::default(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),

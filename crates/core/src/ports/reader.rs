@@ -56,9 +56,18 @@ pub enum Finding {
     End(Result<()>),
 }
 
+/// The layer of a child that is no fence but the second engine for PDF files.
+pub const PDFIUM: &str = "pdfium";
+
 /// Reads documents.
 #[async_trait]
 pub trait Reader: Send + Sync {
+    /// What text depends on beside docmill's own version: engines that are loaded where they are found. Empty if there
+    /// are none.
+    fn identity(&self) -> &str {
+        ""
+    }
+
     /// Starts reading. Small jobs of one tenant that wait at the same time share a frame; that is never
     /// visible in the findings.
     async fn read(&self, job: ReadJob) -> Result<Findings>;

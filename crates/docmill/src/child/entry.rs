@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use std::num::ParseFloatError;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use docmill_core::ports::reader::PDFIUM;
 use docmill_core::wire::{self, FromChild, Layer};
 use docmill_core::{Error, Result};
 use docmill_formats::ocr::{Models, Recogniser, Setup};
@@ -30,8 +32,8 @@ struct Arguments {
 /// What this child is for.
 #[derive(PartialEq, Debug)]
 enum RoleName {
-    /// Documents to text.
-    Parse,
+    /// Documents to text, with pdfium as the second engine if it is there.
+    Parse(Option<PathBuf>),
     /// Pixels to text.
     Ocr(Setup),
 }
@@ -54,16 +56,18 @@ pub(crate) fn run_if_child(mut arguments: impl Iterator<Item = OsString>) -> Opt
 fn run(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let arguments = parse(arguments)?;
     // As the user that the parent runs as: a sandboxed child may not look into the data directory.
-    let models = match &arguments.role {
-        RoleName::Ocr(setup) => setup.ppocr.as_deref().map(Models::read),
-        RoleName::Parse => None,
+    let files = match &arguments.role {
+        RoleName::Ocr(setup) => Files { models: setup.ppocr.as_deref().map(Models::read), pdfium: None },
+        RoleName::Parse(pdfium) => {
+            Files { models: None, pdfium: pdfium.as_deref().map(docmill_formats::load_pdfium) }
+        }
     };
     let mut sandbox = Sandbox::default();
     sandbox.prepare(arguments.parent, arguments.memory_bytes)?;
     let (orders, mut answers) =
         socket().map_err(|e| Error::unavailable("stdin is not the parent's socket").with_source(e))?;
     std::panic::set_hook(Box::new(|panic| complain(&panic.to_string())));
-    let (mut role, engines) = load(&arguments.role, models)?;
+    let (mut role, engines) = load(&arguments.role, files)?;
 
     let mut layers = sandbox.seal();
     layers.extend(engines);
@@ -71,12 +75,18 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     docmill_formats::serve(orders, answers, role.as_mut())
 }
 
+/// What was had of files that lie in the data directory.
+struct Files {
+    models: Option<Result<Models>>,
+    pdfium: Option<Result<()>>,
+}
+
 /// Everything that must be in memory before files are out of reach.
-fn load(role: &RoleName, models: Option<Result<Models>>) -> Result<(Box<dyn Role>, Vec<Layer>)> {
+fn load(role: &RoleName, Files { models, pdfium }: Files) -> Result<(Box<dyn Role>, Vec<Layer>)> {
     Ok(match role {
-        RoleName::Parse => {
+        RoleName::Parse(path) => {
             docmill_formats::warm_up()?;
-            (Box::new(Parser), Vec::new())
+            (Box::new(Parser), vec![second_engine(path.as_ref(), pdfium)])
         }
         RoleName::Ocr(setup) => {
             let recogniser = Recogniser::load(setup, models)?;
@@ -86,6 +96,16 @@ fn load(role: &RoleName, models: Option<Result<Models>>) -> Result<(Box<dyn Role
     })
 }
 
+/// Whether there is a second engine for PDF files. The first one works without it.
+fn second_engine(path: Option<&PathBuf>, loaded: Option<Result<()>>) -> Layer {
+    let (active, detail) = match (path, loaded) {
+        (Some(path), Some(Ok(()))) => (true, format!("second engine for PDF files, {}", path.display())),
+        (_, Some(Err(error))) => (false, error.chain()),
+        _ => (false, "no second engine for PDF files; `docmill models pull` fetches it".to_owned()),
+    };
+    Layer { name: PDFIUM.to_owned(), active, detail }
+}
+
 /// Both directions of the inherited socket.
 fn socket() -> io::Result<(SocketOrders, UnixStream)> {
     let answers = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -93,7 +113,7 @@ fn socket() -> io::Result<(SocketOrders, UnixStream)> {
 }
 
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
-    let (mut parent, mut memory_bytes, mut role) = (None, None, None);
+    let (mut parent, mut memory_bytes, mut role, mut pdfium) = (None, None, None, None);
     let mut setup = Setup { threshold: 0.7, ..Setup::default() };
     while let Some(name) = arguments.next() {
         let value = arguments.next().and_then(|v| v.into_string().ok()).unwrap_or_default();
@@ -101,6 +121,7 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
             Some("--role") => role = Some(value),
             Some("--parent") => parent = value.parse().ok(),
             Some("--memory") => memory_bytes = value.parse().ok(),
+            Some("--pdfium") => pdfium = Some(PathBuf::from(value)),
             Some("--library") => setup.library = value.into(),
             Some("--tessdata") => setup.models = value.into(),
             Some("--languages") => setup.languages = value,
@@ -113,7 +134,7 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
         }
     }
     let role = match role.as_deref() {
-        Some("parse") => RoleName::Parse,
+        Some("parse") => RoleName::Parse(pdfium),
         Some("ocr") => RoleName::Ocr(setup),
         Some(other) => return Err(unusable(&format!("unknown role `{other}`"))),
         None => return Err(unusable("no --role")),
@@ -156,7 +177,9 @@ mod tests {
     #[test]
     fn parse_takes_role_parent_and_memory() {
         let parsed = parse(words("--role parse --parent 7 --memory 1024")).unwrap();
-        assert_eq!(parsed, Arguments { role: RoleName::Parse, parent: 7, memory_bytes: 1024 });
+        assert_eq!(parsed, Arguments { role: RoleName::Parse(None), parent: 7, memory_bytes: 1024 });
+        let parsed = parse(words("--role parse --pdfium /lib/x.so --parent 7 --memory 1")).unwrap();
+        assert_eq!(parsed.role, RoleName::Parse(Some("/lib/x.so".into())));
         let parsed = parse(words("--role ocr --languages eng+deu --parent 7 --memory 1")).unwrap();
         assert!(matches!(parsed.role, RoleName::Ocr(setup) if setup.languages == "eng+deu"));
     }

@@ -90,15 +90,9 @@ async fn sandbox(cx: &Context) -> Vec<DoctorCheck> {
         layers
     };
     match layers.await {
-        Ok(layers) => layers
-            .into_iter()
-            .map(|layer| DoctorCheck {
-                name: format!("sandbox_{}", layer.name),
-                ok: layer.active || !required,
-                detail: layer.detail,
-                hint: None,
-            })
-            .collect(),
+        Ok(layers) => {
+            layers.into_iter().map(|layer| docmill_pipeline::service::of_layer(layer, required)).collect()
+        }
         Err(error) => vec![bad("sandbox", &error.chain(), "no document can be read until a child starts")],
     }
 }

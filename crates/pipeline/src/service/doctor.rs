@@ -6,6 +6,8 @@ use docmill_core::answer::{DoctorAnswer, DoctorCheck};
 use docmill_core::config::SandboxMode;
 use docmill_core::id::TenantId;
 use docmill_core::ports::Ocr;
+use docmill_core::ports::reader::PDFIUM;
+use docmill_core::wire::Layer;
 use docmill_core::{Error, Result};
 
 use super::Inner;
@@ -132,22 +134,29 @@ pub async fn recognition(ocr: &dyn Ocr) -> Vec<DoctorCheck> {
     }
 }
 
+/// The check of one layer of a reader.
+pub fn of_layer(layer: Layer, required: bool) -> DoctorCheck {
+    if layer.name == PDFIUM {
+        // No fence: docmill works without it.
+        let detail = if layer.active { layer.detail } else { format!("off: {}", layer.detail) };
+        return DoctorCheck { name: format!("pdf_{PDFIUM}"), ok: true, detail, hint: None };
+    }
+    DoctorCheck {
+        name: format!("sandbox_{}", layer.name),
+        ok: layer.active || !required,
+        hint: (!layer.active).then(|| {
+            "readers run with fewer fences; a newer kernel or a container profile that allows it helps"
+                .to_owned()
+        }),
+        detail: layer.detail,
+    }
+}
+
 /// One check for each layer. A missing one is a fault only where the settings insist on it.
 async fn sandbox(inner: &Inner) -> Vec<DoctorCheck> {
     let required = inner.deps.settings.sandbox.mode == SandboxMode::Required;
     match inner.deps.reader.layers().await {
-        Ok(layers) => layers
-            .into_iter()
-            .map(|layer| DoctorCheck {
-                name: format!("sandbox_{}", layer.name),
-                ok: layer.active || !required,
-                hint: (!layer.active).then(|| {
-                    "readers run with fewer fences; a newer kernel or a container profile that allows it helps"
-                        .to_owned()
-                }),
-                detail: layer.detail,
-            })
-            .collect(),
+        Ok(layers) => layers.into_iter().map(|layer| of_layer(layer, required)).collect(),
         Err(error) => vec![check("sandbox", Err(error), "no document can be read until a child starts")],
     }
 }

@@ -1,6 +1,8 @@
 //! Reads the pages of a document, one after the other.
 
+use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use docmill_core::artifact::{Page, TextSource};
 use docmill_core::error::{ErrorKind, ErrorNote};
@@ -16,9 +18,11 @@ use hayro_syntax::Pdf;
 use hayro_syntax::page::Page as Source;
 
 use super::device::{self, Glyphs};
-use super::gate::{self, Evidence, Layer};
+use super::gate::reading::Reading;
+use super::gate::{self, Evidence, Layer, Verdict};
 use super::marks::Marks;
 use super::program::Programs;
+use super::second::{self, Second};
 use super::{articles, bomb, layout, notes, render};
 use crate::sink::Sink;
 
@@ -29,11 +33,30 @@ pub(super) struct Document<'a> {
     limits: &'a ReadLimits,
     cache: InterpreterCache<'a>,
     programs: Programs,
+    bytes: &'a Arc<Vec<u8>>,
+    passwords: &'a [String],
+    /// Opened when the first page needs it.
+    second: OnceCell<Option<Second>>,
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(pdf: &'a Pdf, want: Want, limits: &'a ReadLimits) -> Self {
-        Self { pdf, want, limits, cache: InterpreterCache::new(), programs: Programs::default() }
+    /// `bytes` and `passwords` are for the second engine.
+    pub(super) fn new(
+        pdf: &'a Pdf,
+        (bytes, passwords): (&'a Arc<Vec<u8>>, &'a [String]),
+        want: Want,
+        limits: &'a ReadLimits,
+    ) -> Self {
+        Self {
+            pdf,
+            want,
+            limits,
+            cache: InterpreterCache::new(),
+            programs: Programs::default(),
+            bytes,
+            passwords,
+            second: OnceCell::new(),
+        }
     }
 
     /// Gives what is wanted of a page. One that cannot be read is a warning, not an error.
@@ -71,6 +94,11 @@ impl<'a> Document<'a> {
     fn read(&self, page: &'a Source<'a>, number: u32, sink: &mut dyn Sink) -> Result<Page> {
         let drawn = catch_unwind(AssertUnwindSafe(|| self.glyphs(page)));
         let Ok(glyphs) = drawn else {
+            if let Some((text, reading)) = self.second(number).filter(|(_, r)| *r != Reading::Garbage) {
+                let reason = "text layer by pdfium, because the page's content breaks the first engine";
+                let quality = Some(second::quality(reading));
+                return Ok(Page { number, source: TextSource::Native, reason: reason.into(), quality, text });
+            }
             let message = format!("page {number} could not be read: its content breaks the interpreter");
             sink.warn(Problem::new(ErrorKind::Bug, message).on_page(number))?;
             return Ok(without_text(number, "page could not be read"));
@@ -85,6 +113,7 @@ impl<'a> Document<'a> {
         let mut text = layout::text(glyphs, &articles::places(page));
         let verdict =
             gate::judge(&Evidence { text: &text, known, guessed, unknown, invisible, marks: &marks });
+        let verdict = if verdict.misread { self.second_opinion(number, verdict, &mut text) } else { verdict };
         let mut reason = verdict.reason;
         if outside > 0 {
             reason.push_str(&format!("; {outside} glyphs beyond the edge of the page are left out"));
@@ -111,6 +140,33 @@ impl<'a> Document<'a> {
             text.push_str(&notes);
         }
         Ok(Page { number, source, reason, quality: verdict.quality, text })
+    }
+
+    /// What the second engine reads on a page.
+    fn second(&self, number: u32) -> Option<(String, Reading)> {
+        self.second.get_or_init(|| Second::open(self.bytes, self.passwords)).as_ref()?.page(number)
+    }
+
+    /// Takes the text of the second engine if it reads like a language, where that of the first one does not.
+    fn second_opinion(&self, number: u32, mut verdict: Verdict, text: &mut String) -> Verdict {
+        match self.second(number) {
+            Some((other, Reading::Text)) => {
+                *text = other;
+                let reason =
+                    format!("text layer by pdfium, because for the first engine the {}", verdict.reason);
+                Verdict {
+                    layer: Layer::True,
+                    reason,
+                    quality: Some(second::quality(Reading::Text)),
+                    misread: false,
+                }
+            }
+            Some(_) => {
+                verdict.reason.push_str("; pdfium reads no better");
+                verdict
+            }
+            None => verdict,
+        }
     }
 
     /// Hands over a page as pixels; false, with a warning, if that cannot be done.

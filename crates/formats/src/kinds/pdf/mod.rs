@@ -2,7 +2,7 @@
 //!
 //! `document` goes from page to page. `device` receives the glyphs that hayro's interpreter draws, `charcode` and
 //! `program` know their characters, `layout` makes lines of them, and `gate` judges whether that is true text;
-//! `render` draws pages for recognition and for people. `bomb` refuses content that expands beyond reason. A page
+//! `render` draws pages for recognition and for people, and `second` is asked where all this fails. `bomb` refuses content that expands beyond reason. A page
 //! that cannot be read is a warning; the others go on.
 
 mod articles;
@@ -20,6 +20,7 @@ mod metadata;
 mod notes;
 mod program;
 mod render;
+mod second;
 
 use std::sync::Arc;
 
@@ -65,7 +66,10 @@ impl Format for Pdf {
     fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
         // hayro works on the whole file in memory. The child's memory limit holds for it.
         let bytes = input.whole(u64::MAX)?;
-        let pdf = open(&bytes, input.passwords())?;
+        let pdf = match open(&bytes, input.passwords()) {
+            Ok(pdf) => pdf,
+            Err(e) => return second::read(&bytes, input.passwords(), e, want, limits, sink),
+        };
         let page_count = pdf.pages().len() as u32;
         sink.put(Found::PageCount(page_count))?;
         if want.metadata {
@@ -79,10 +83,11 @@ impl Format for Pdf {
             return Ok(());
         }
         if page_count == 0 {
-            return Err(Error::corrupt("document has no pages"));
+            let without = Error::corrupt("document has no pages");
+            return second::read(&bytes, input.passwords(), without, want, limits, sink);
         }
         let (first, last) = want.pages.unwrap_or((1, page_count));
-        let document = Document::new(&pdf, want, limits);
+        let document = Document::new(&pdf, (&bytes, input.passwords()), want, limits);
         for number in first.max(1)..=last.min(page_count) {
             // One more than allowed is handed on, so that the sink can say that it was too many.
             if number - first.max(1) > limits.max_pages {
@@ -131,6 +136,8 @@ fn load_error(error: LoadPdfError) -> Error {
 /// A page that draws with a built-in font and with a built-in CJK character map.
 const WARM_UP: &[u8] = include_bytes!("../../../../../fixtures/pdf/warm-up.pdf");
 
+pub(crate) use second::load as load_second;
+
 /// Reads a small document, so that fonts and maps are loaded before the sandbox closes.
 pub(crate) fn warm_up() -> Result<()> {
     let limits = docmill_core::limits::Limits::default().for_reader();
@@ -139,6 +146,7 @@ pub(crate) fn warm_up() -> Result<()> {
     if seen.text().is_empty() {
         return Err(Error::bug("the built-in PDF fonts give no text"));
     }
+    second::begin();
     Ok(())
 }
 

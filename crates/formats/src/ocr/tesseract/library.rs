@@ -1,4 +1,4 @@
-//! Tesseract's C interface, found at run time. The only unsafe code of this crate.
+//! Tesseract's C interface, found at run time. Beside that of pdfium the only unsafe code of this crate.
 //!
 //! The library is a Debian package of its own; the binary starts and works without it. What is called here is
 //! declared in `tesseract/capi.h`, unchanged since version 4.

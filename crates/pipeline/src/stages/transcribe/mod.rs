@@ -29,7 +29,7 @@ const MAX_KEPT_WORDS: usize = 1_000_000;
 pub(crate) fn fingerprint(content: &ContentHash, deps: &Deps) -> ContentHash {
     let (limits, ocr) = (&deps.settings.limits, &deps.settings.ocr);
     let recogniser = if ocr.mode == OcrMode::Never { "nobody" } else { deps.ocr.identity() };
-    let matters = format!(
+    let mut matters = format!(
         "pages={} text={} depth={} pixels={} ocr={} threshold={} by={}",
         limits.max_pages,
         limits.max_text_bytes,
@@ -39,6 +39,10 @@ pub(crate) fn fingerprint(content: &ContentHash, deps: &Deps) -> ContentHash {
         ocr.threshold,
         recogniser,
     );
+    let engines = deps.reader.identity();
+    if !engines.is_empty() {
+        matters.push_str(&format!(" read_by={engines}"));
+    }
     docmill_core::fingerprint::fingerprint(text::KIND.as_str(), VERSION, &matters, &[*content])
 }
 

@@ -4,7 +4,7 @@
 //! recognise text in pixels is given the pages that need it, and no others.
 
 mod pairs;
-mod reading;
+pub(super) mod reading;
 
 use super::marks::Marks;
 use reading::Reading;
@@ -45,6 +45,8 @@ pub(super) struct Verdict {
     pub(super) reason: String,
     /// From 0 to 1; `None` without text.
     pub(super) quality: Option<f32>,
+    /// The page has characters, and they are not known, or not right: another engine may read them.
+    pub(super) misread: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,20 +78,22 @@ pub(super) fn judge(evidence: &Evidence<'_>) -> Verdict {
     let all = known + guessed + unknown;
     let share = |part: usize| part as f64 / all.max(1) as f64;
     let quality = share(known) as f32;
-    let verdict = |layer, reason: String| Verdict { layer, reason, quality: Some(quality) };
+    let verdict = |layer, reason: String| Verdict { layer, reason, quality: Some(quality), misread: false };
+    let misread = |verdict: Verdict| Verdict { misread: true, ..verdict };
     let reading = reading::of(evidence.text);
     if reading == Reading::Garbage {
         let reason = format!("text layer reads like no language{}", unsure(guessed, unknown, all));
-        return Verdict { layer: Layer::Doubtful, reason, quality: Some(quality.min(0.1)) };
+        return Verdict { layer: Layer::Doubtful, reason, quality: Some(quality.min(0.1)), misread: true };
     }
     if share(unknown) > MOST_UNKNOWN {
-        return verdict(Layer::Doubtful, format!("text layer has holes{}", unsure(guessed, unknown, all)));
+        let reason = format!("text layer has holes{}", unsure(guessed, unknown, all));
+        return misread(verdict(Layer::Doubtful, reason));
     }
     if share(guessed) > MOST_GUESSED {
         let unsure = unsure(guessed, unknown, all);
         return match reading {
             Reading::Text => verdict(Layer::True, format!("text layer, which reads like text{unsure}")),
-            _ => verdict(Layer::Doubtful, format!("text layer cannot be told from chance{unsure}")),
+            _ => misread(verdict(Layer::Doubtful, format!("text layer cannot be told from chance{unsure}"))),
         };
     }
     let covered = marks.covered();
@@ -116,7 +120,7 @@ fn without_letters(unknown: usize, marks: &Marks) -> Verdict {
     } else {
         (Layer::Empty, "page has nothing to read")
     };
-    Verdict { layer, reason: reason.into(), quality: None }
+    Verdict { layer, reason: reason.into(), quality: None, misread: unknown > 0 }
 }
 
 /// How many characters are not sure, in words that follow others.

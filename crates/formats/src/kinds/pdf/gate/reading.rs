@@ -35,7 +35,7 @@ const MARKS: f64 = 0.6;
 const SHORTEST_WORD: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reading {
+pub(in crate::kinds::pdf) enum Reading {
     /// Reads like a language.
     Text,
     /// Too short, or too unlike running text, to tell.
@@ -45,7 +45,7 @@ pub(super) enum Reading {
 }
 
 /// What the text of a page reads like.
-pub(super) fn of(text: &str) -> Reading {
+pub(in crate::kinds::pdf) fn of(text: &str) -> Reading {
     let mut seen = Seen::default();
     let mut words = HashSet::new();
     let end = text.char_indices().nth(MOST).map_or(text.len(), |(at, _)| at);
