@@ -1,14 +1,16 @@
 //! What comes with a request, read so that a mistake can be named.
 
-use axum::body::to_bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header;
 use axum::http::request::Parts;
+use bytes::{Bytes, BytesMut};
 use docmill_core::Error;
+use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::pace::patient;
 use crate::problem::Problem;
 use crate::web::Web;
 
@@ -78,17 +80,22 @@ impl<T: DeserializeOwned + Send> FromRequest<Web> for Perhaps<T> {
 }
 
 /// The media type of a body, and all of it.
-async fn body_of(request: Request) -> Result<(String, bytes::Bytes), Problem> {
+async fn body_of(request: Request) -> Result<(String, Bytes), Problem> {
     let (parts, body) = request.into_parts();
     let kind =
         parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|e| {
-        Error::limit_exceeded(format!(
-            "the body broke off, or has more than the {MAX_BODY_BYTES} bytes it may have"
-        ))
-        .with_source(e)
-    })?;
-    Ok((kind.to_owned(), bytes))
+    let mut pieces = patient(body.into_data_stream());
+    let mut bytes = BytesMut::new();
+    while let Some(piece) = pieces.next().await {
+        bytes.extend_from_slice(&piece?);
+        if bytes.len() > MAX_BODY_BYTES {
+            return Err(Error::limit_exceeded(format!(
+                "the body has more than the {MAX_BODY_BYTES} bytes it may have"
+            ))
+            .into());
+        }
+    }
+    Ok((kind.to_owned(), bytes.freeze()))
 }
 
 fn read<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, Problem> {

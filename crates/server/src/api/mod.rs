@@ -13,6 +13,7 @@ mod keys;
 mod multipart;
 pub mod openapi;
 mod operation;
+mod pace;
 mod problems;
 mod reference;
 mod reply;
