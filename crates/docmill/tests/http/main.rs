@@ -5,6 +5,7 @@
 mod access;
 mod documents;
 mod events;
+mod hostile;
 mod isolation;
 mod reference;
 mod steering;

@@ -24,7 +24,7 @@ pub(super) fn patient(body: BodyDataStream) -> impl Stream<Item = Result<Bytes>>
 fn watched<S: Stream<Item = Result<Bytes>> + Send + 'static>(
     body: S,
 ) -> impl Stream<Item = Result<Bytes>> + Unpin + Send {
-    Box::pin(futures::stream::unfold((Box::pin(body), PATIENCE), |(mut body, left)| async move {
+    let pieces = futures::stream::unfold((Box::pin(body), PATIENCE), |(mut body, left)| async move {
         let began = Instant::now();
         match tokio::time::timeout(left, body.next()).await {
             Ok(None) => None,
@@ -37,7 +37,9 @@ fn watched<S: Stream<Item = Result<Bytes>> + Send + 'static>(
             // Whoever reads on in spite of it hears the same again.
             Err(_) => Some((Err(too_slow()), (body, Duration::ZERO))),
         }
-    }))
+    });
+    // Whoever throws the rest of a refused request away asks once more behind its end.
+    Box::pin(pieces).fuse()
 }
 
 fn too_slow() -> Error {
@@ -50,6 +52,13 @@ fn too_slow() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn behind_the_end_is_the_end() {
+        let mut body = watched(futures::stream::iter([Ok(Bytes::from_static(b"x"))]));
+        assert!(body.next().await.is_some());
+        assert!(body.next().await.is_none() && body.next().await.is_none());
+    }
 
     /// `count` pieces of `bytes` each, one every `every`; how many of them came through.
     async fn through(bytes: usize, every: Duration, count: usize) -> usize {

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::input::Asked;
+use super::input::{Asked, holds_nul};
 use super::multipart::Parts;
 use super::pace::patient;
 use super::reply::{self, Answer};
@@ -226,6 +226,9 @@ async fn read<S: Stream<Item = Result<bytes::Bytes>> + Unpin + Send>(
                     .map_err(|e| Error::invalid_request(format!("the field `metadata` is not JSON: {e}")))?;
                 if !value.is_object() {
                     return Err(Error::invalid_request("the field `metadata` is not a JSON object"));
+                }
+                if holds_nul(&value) {
+                    return Err(Error::invalid_request("the field `metadata` holds a character U+0000"));
                 }
                 fields.metadata = value;
             }
