@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use crate::{process, tree};
 
-const BENCHES: &[&str] = &["engine", "ingest", "migrate", POISON, "postgres"];
+const BENCHES: &[&str] = &["engine", "http", "ingest", "migrate", POISON, "postgres"];
 
 /// Its documents misbehave on purpose, which needs a feature that no binary for users has.
 const POISON: &str = "poison";

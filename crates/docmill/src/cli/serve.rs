@@ -7,12 +7,16 @@ use std::time::Duration;
 use docmill_core::{Error, Result};
 use docmill_pipeline::EngineOptions;
 use docmill_server::web::Serving;
+use rustix::process::{Resource, Rlimit};
 use tokio::net::TcpListener;
 
 use crate::context::{Context, Exit};
 use crate::scraped::Scraped;
 use crate::session::Session;
 use crate::signals::Signals;
+
+/// Files that are open beside connections: the store, the index, blobs on their way, sockets of children.
+const OTHER_FILES: u64 = 512;
 
 /// Serve the HTTP interface and the page, and do the work
 #[derive(Debug, clap::Args)]
@@ -33,6 +37,7 @@ impl Args {
             Error::invalid_config(format!("`{listen}` is not an address and a port")).with_source(e)
         })?;
         let signals = Signals::listen()?;
+        allow_open_files(cx.settings.http.max_connections);
         let owner = Session::own(&cx.settings, &cx.clock, "serve").await?;
         let served = async {
             let serving = Serving { service: Arc::clone(owner.service()), local: owner.tenant() };
@@ -74,5 +79,24 @@ impl Args {
         }
         closed?;
         Ok(Exit::Ok)
+    }
+}
+
+/// Many systems give a process 1,024 open files at first, fewer than there may be connections, and more if it asks.
+fn allow_open_files(connections: u32) {
+    let wanted = u64::from(connections) + OTHER_FILES;
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= wanted) {
+        return;
+    }
+    let raised = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    let allowed = Rlimit { current: Some(raised), maximum: limit.maximum };
+    if let Err(error) = rustix::process::setrlimit(Resource::Nofile, allowed) {
+        tracing::warn!(%error, "the number of open files cannot be raised");
+    } else if raised < wanted {
+        tracing::warn!(
+            "{raised} files may be open, fewer than the {wanted} that `http.max_connections = {connections}` needs: \
+             connections above that wait; `ulimit -Hn` or `LimitNOFILE` is the limit"
+        );
     }
 }

@@ -6,6 +6,7 @@ mod access;
 mod documents;
 mod events;
 mod generate;
+mod hostile;
 mod isolation;
 mod pages;
 mod reference;

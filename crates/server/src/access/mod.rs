@@ -156,7 +156,7 @@ pub(crate) async fn admit(
 pub(crate) async fn own_machine(State(web): State<Web>, request: Request, next: Next) -> Response {
     let checked = match web.gate.needs_key().await {
         Ok(true) => Ok(()),
-        Ok(false) => guard::check(request.headers()),
+        Ok(false) => guard::check_page(request.method(), request.headers()),
         Err(error) => Err(error.into()),
     };
     match checked {

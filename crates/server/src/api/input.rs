@@ -1,14 +1,16 @@
 //! What comes with a request, read so that a mistake can be named.
 
-use axum::body::to_bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header;
 use axum::http::request::Parts;
+use bytes::{Bytes, BytesMut};
 use docmill_core::Error;
+use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::pace::patient;
 use crate::problem::Problem;
 use crate::web::Web;
 
@@ -24,6 +26,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Web> for Asked<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &Web) -> Result<Self, Problem> {
+        without_nul("query", parts.uri.query().unwrap_or_default())?;
         match Query::<T>::try_from_uri(&parts.uri) {
             Ok(Query(asked)) => Ok(Self(asked)),
             Err(error) => {
@@ -42,6 +45,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Web> for At<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
+        without_nul("path", parts.uri.path())?;
         let read: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, web).await;
         match read {
             Ok(Path(value)) => Ok(Self(value)),
@@ -78,17 +82,22 @@ impl<T: DeserializeOwned + Send> FromRequest<Web> for Perhaps<T> {
 }
 
 /// The media type of a body, and all of it.
-async fn body_of(request: Request) -> Result<(String, bytes::Bytes), Problem> {
+async fn body_of(request: Request) -> Result<(String, Bytes), Problem> {
     let (parts, body) = request.into_parts();
     let kind =
         parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|e| {
-        Error::limit_exceeded(format!(
-            "the body broke off, or has more than the {MAX_BODY_BYTES} bytes it may have"
-        ))
-        .with_source(e)
-    })?;
-    Ok((kind.to_owned(), bytes))
+    let mut pieces = patient(body.into_data_stream());
+    let mut bytes = BytesMut::new();
+    while let Some(piece) = pieces.next().await {
+        bytes.extend_from_slice(&piece?);
+        if bytes.len() > MAX_BODY_BYTES {
+            return Err(Error::limit_exceeded(format!(
+                "the body has more than the {MAX_BODY_BYTES} bytes it may have"
+            ))
+            .into());
+        }
+    }
+    Ok((kind.to_owned(), bytes.freeze()))
 }
 
 fn read<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, Problem> {
@@ -100,6 +109,28 @@ fn read<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, Problem> {
     // An object first: fields in an array, by their place, would be taken too.
     let object: Map<String, Value> =
         serde_json::from_slice(bytes).map_err(|e| refused(format!("the body is not a JSON object: {e}")))?;
-    serde_json::from_value(Value::Object(object))
+    let object = Value::Object(object);
+    if holds_nul(&object) {
+        return Err(refused("the body holds a character U+0000, which not every store can keep".into()));
+    }
+    serde_json::from_value(object)
         .map_err(|e| refused(format!("the body cannot be understood: {e}")))
+}
+
+/// Refuses a NUL in a part of an address: no store has a name with one, and not every store can be asked for it.
+fn without_nul(what: &str, coded: &str) -> Result<(), Error> {
+    if coded.contains("%00") {
+        return Err(Error::invalid_request(format!("the {what} holds a character U+0000 (`%00`)")));
+    }
+    Ok(())
+}
+
+/// Whether any text in it has a NUL. Parsing has bounded its depth.
+pub(super) fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }

@@ -14,6 +14,7 @@ mod keys;
 mod multipart;
 pub mod openapi;
 mod operation;
+mod pace;
 mod pages;
 mod problems;
 mod reference;

@@ -15,13 +15,14 @@ use docmill_core::ingestion::Origin;
 use docmill_core::ports::store::Received;
 use docmill_core::{Error, Result};
 use docmill_pipeline::{Common, Together};
-use futures::{Stream, StreamExt as _};
+use futures::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::input::Asked;
+use super::input::{Asked, holds_nul};
 use super::multipart::Parts;
+use super::pace::patient;
 use super::reply::{self, Answer};
 use crate::access::Cx;
 use crate::problem::Problem;
@@ -36,8 +37,6 @@ const MAX_NAME_BYTES: usize = 4096;
 const MAX_KEY_BYTES: usize = 255;
 /// Of a request that was refused, so much is still read, so that its sender hears why.
 const DRAINED_BYTES: usize = 8 << 20;
-/// A sender who is silent for so long has gone.
-const SILENT: Duration = Duration::from_mins(1);
 /// `mode=sync` answers after this time even if the work is not done.
 const SYNC_WAIT: Duration = Duration::from_mins(1);
 
@@ -228,6 +227,9 @@ async fn read<S: Stream<Item = Result<bytes::Bytes>> + Unpin + Send>(
                 if !value.is_object() {
                     return Err(Error::invalid_request("the field `metadata` is not a JSON object"));
                 }
+                if holds_nul(&value) {
+                    return Err(Error::invalid_request("the field `metadata` holds a character U+0000"));
+                }
                 fields.metadata = value;
             }
             "batch_id" => {
@@ -276,24 +278,6 @@ async fn field<S: Stream<Item = Result<bytes::Bytes>> + Unpin + Send>(
     }
     String::from_utf8(out)
         .map_err(|e| Error::invalid_request(format!("the field `{name}` is not UTF-8")).with_source(e))
-}
-
-/// A body whose sender may be slow but not silent.
-fn patient(body: axum::body::BodyDataStream) -> impl Stream<Item = Result<bytes::Bytes>> + Unpin + Send {
-    Box::pin(futures::stream::unfold(body, |mut body| async move {
-        let piece = match tokio::time::timeout(SILENT, body.next()).await {
-            Ok(None) => return None,
-            Ok(Some(Ok(bytes))) => Ok(bytes),
-            Ok(Some(Err(e))) => {
-                Err(Error::invalid_request("the request was cut short on its way").with_source(e))
-            }
-            Err(_) => Err(Error::invalid_request(format!(
-                "nothing more of the request came for {} s",
-                SILENT.as_secs()
-            ))),
-        };
-        Some((piece, body))
-    }))
 }
 
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {

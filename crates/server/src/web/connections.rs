@@ -1,4 +1,4 @@
-//! Connections: so many at once, none that stays silent for ever, and all of them ended in order.
+//! Connections: so many at once, none that stays silent or reads nothing for ever, and all of them ended in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,8 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+
+use super::stalled::Stalled;
 
 /// A request's head must be there within this time.
 const HEAD_WITHIN: Duration = Duration::from_secs(30);
@@ -61,7 +63,7 @@ pub(super) async fn serve(
             tracing::debug!(%error, "a connection answers late");
         }
         let service = TowerToHyperService::new(routes.clone());
-        let connection = ending.watch(http.serve_connection(TokioIo::new(stream), service));
+        let connection = ending.watch(http.serve_connection(TokioIo::new(Stalled::new(stream)), service));
         drop(tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection broke off");

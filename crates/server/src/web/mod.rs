@@ -3,6 +3,7 @@
 mod connections;
 mod dashboard;
 mod page;
+mod stalled;
 
 use std::sync::Arc;
 
