@@ -36,9 +36,11 @@ impl ReaderPool {
         Ok(Arc::new(Self { pool, identity }))
     }
 
-    /// Starts a pool that starts nothing until it is needed; whether the sandbox holds is found out then.
+    /// Starts a pool that starts nothing until it is needed; whether the sandbox holds is found out then. No text is
+    /// kept that it reads, so it has no identity.
     pub fn start_later(settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Arc<dyn Reader>> {
-        Ok(Arc::new(Self(ChildPool::start(settings, clock)?)))
+        let identity = String::new();
+        Ok(Arc::new(Self { pool: ChildPool::start(settings, clock)?, identity }))
     }
 }
 
