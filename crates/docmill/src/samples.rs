@@ -63,14 +63,14 @@ fn fill(terminal: Terminal, order: &Order, folder: &Path) -> Result<()> {
 
 /// Makes the folder; one that holds something is left alone.
 fn prepare(folder: &Path) -> Result<()> {
-    match fs::read_dir(folder) {
-        Ok(mut entries) if entries.next().is_some() => {
-            return Err(Error::conflict(format!("the folder `{}` is not empty", folder.display()))
-                .with_hint("choose another one, so that old and new documents do not mix"));
-        }
-        Ok(_) => {}
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+    let occupied = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => false,
         Err(e) => return Err(cannot(folder, e)),
+    };
+    if occupied {
+        return Err(Error::conflict(format!("the folder `{}` is not empty", folder.display()))
+            .with_hint("choose another one, so that old and new documents do not mix"));
     }
     for part in ["docs", "text", "truth"] {
         let path = folder.join(part);
