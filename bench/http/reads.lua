@@ -1,5 +1,6 @@
 -- Asks paths out of a file, each thread from a place of its own.
--- Arguments: the file with a path a line, milliseconds between two requests of a connection, and the file for the results.
+-- Arguments: the file with a path a line, and milliseconds between two requests of a connection. The results go to the
+-- file that the variable WRK_RESULTS names: at the end arguments are not known any more.
 local threads = {}
 
 function setup(thread)
@@ -8,7 +9,7 @@ function setup(thread)
 end
 
 function init(args)
-  paths, pause, results = {}, tonumber(args[2]), args[3]
+  paths, pause = {}, tonumber(args[2])
   for line in io.lines(args[1]) do table.insert(paths, line) end
   at = id * 7919
 end
@@ -23,7 +24,7 @@ function delay()
 end
 
 function done(summary, latency)
-  local out = io.open(results, "w")
+  local out = io.open(os.getenv("WRK_RESULTS"), "w")
   out:write(string.format(
     '{"seconds": %.3f, "answers": %d, "refused": %d, "broken": %d, "p50_ms": %.3f, "p99_ms": %.3f, "max_ms": %.3f}',
     summary.duration / 1e6, summary.requests, summary.errors.status,

@@ -120,9 +120,10 @@ class Server:
         """What wrk measured."""
         with tempfile.NamedTemporaryFile() as out:
             command = ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", HERE / script]
-            command += [self.address, "--", *(str(a) for a in arguments), out.name]
+            command += [self.address, "--", *(str(a) for a in arguments)]
             began = self.cpu_ms()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            environment = {**os.environ, "WRK_RESULTS": out.name}
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
             cpu = self.cpu_ms() - began
             measured = json.loads(Path(out.name).read_text())
         return {**measured, "connections": connections, "server_cpu_s": cpu / 1000}

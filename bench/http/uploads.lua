@@ -1,6 +1,6 @@
 -- Small uploads with distinct bodies, and a table of what was answered.
--- Arguments: a word that makes bodies of this run distinct, bytes of a text, milliseconds between two requests of a
--- connection, and the file for the results.
+-- Arguments: a word that makes bodies of this run distinct, bytes of a text, and milliseconds between two requests of a
+-- connection. The results go to the file that the variable WRK_RESULTS names: at the end arguments are not known any more.
 local threads = {}
 
 function setup(thread)
@@ -9,7 +9,7 @@ function setup(thread)
 end
 
 function init(args)
-  run, bytes, pause, results = args[1], tonumber(args[2]), tonumber(args[3]), args[4]
+  run, bytes, pause = args[1], tonumber(args[2]), tonumber(args[3])
   sent, accepted, refused = 0, 0, 0
   filler = string.rep("The heron stands in the shallow water and waits. ", math.ceil(bytes / 49)):sub(1, bytes)
 end
@@ -35,7 +35,7 @@ function done(summary, latency)
   for _, thread in ipairs(threads) do
     accepted, refused = accepted + thread:get("accepted"), refused + thread:get("refused")
   end
-  local out = io.open(results, "w")
+  local out = io.open(os.getenv("WRK_RESULTS"), "w")
   out:write(string.format(
     '{"seconds": %.3f, "accepted": %d, "refused": %d, "broken": %d, "p50_ms": %.3f, "p99_ms": %.3f, "max_ms": %.3f}',
     summary.duration / 1e6, accepted, refused,

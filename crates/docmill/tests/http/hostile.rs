@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::json;
 
+use crate::support::Mill;
 use crate::support::http::{Part, Reply, form};
 use crate::{House, text};
 
@@ -192,4 +193,30 @@ fn listeners_that_never_read_disturb_nobody() {
         stream.read_to_string(&mut heard).unwrap();
         assert!(heard.starts_with("HTTP/1.1 200"), "{heard}");
     }
+}
+
+#[test]
+fn one_upload_too_many_is_told_when_to_come_again_and_the_others_go_on() {
+    let mill = Mill::new();
+    std::fs::create_dir(mill.data()).unwrap();
+    std::fs::write(mill.data().join("docmill.toml"), "[http]\nmax_uploads = 1\n").unwrap();
+    let house = House::of(mill);
+    let body = form(&[Part::file("slow.txt", b"a slow letter")]);
+    let mut slow = house.client.begin("POST", "/v1/documents", &[FORM], body.len());
+    slow.write_all(&body[..body.len() / 2]).unwrap();
+    // Which of the two is first is the server's to say; the slow one has its place once another is refused.
+    let refused = loop {
+        let reply = house.client.upload("/v1/documents", &[], &[Part::file("b.txt", b"another")]);
+        if reply.status != 202 {
+            break reply;
+        }
+    };
+    assert!(refused.headers["retry-after"].parse::<u64>().unwrap() >= 1);
+    let problem = refused.problem(503, "unavailable");
+    assert!(problem["retryable"] == true && text(&problem, "hint").contains("http.max_uploads"), "{problem}");
+    slow.write_all(&body[body.len() / 2..]).unwrap();
+    Reply::read(slow, false).expect(202);
+    house.client.upload("/v1/documents", &[], &[Part::file("b.txt", b"another")]).expect(202);
+    let audit = house.mill.run(&["audit", "--json"]).json();
+    assert_eq!(audit["balanced"], true, "{audit}");
 }
