@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast are archives unpacked, in bytes that come out per second of CPU?
 
-    bench/read/archives.py [--shared DIR] [--docmill FILE --unpack FILE] [--rounds N] [--write]
+    bench/read/archives.py [--shared DIR] [--docmill FILE] [--rounds N] [--write]
 
 The archives are made the same way every time: posts of the corpus recombined by a fixed seed, and the corpus' own office
 files, PDF files, mails and pictures, which hardly shrink. Each is unpacked through the pool of readers by one sandboxed child, as in
@@ -49,32 +49,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="the folder with the corpus")
     parser.add_argument("--docmill", type=Path, help="a release build of docmill; built if it is not given")
-    parser.add_argument("--unpack", type=Path, help="the example `unpack` of docmill-backends; built if it is not given")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="write the results and the table in docs/quality.md")
     options = parser.parse_args()
     before = machine()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-    docmill, unpack = options.docmill or target / "docmill", options.unpack or target / "examples/unpack"
-    if not options.docmill:
-        cargo("--package", "docmill")
-    if not options.unpack:
-        cargo("--package", "docmill-backends", "--example", "unpack")
+    docmill = options.docmill
+    if not docmill:
+        subprocess.run(["cargo", "build", "--release", "--locked", "--package", "docmill"], check=True, cwd=ROOT)
+        docmill = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/docmill"
     with tempfile.TemporaryDirectory(prefix="docmill-archives-") as folder:
         archives = make(Path(folder), options.shared)
-        results = {kind: measure(unpack, docmill, path, options.rounds) for kind, path in archives.items()}
+        results = {kind: measure(docmill, path, options.rounds) for kind, path in archives.items()}
     results = {"machine": before, "made_of": f"{POSTS} posts and the files of the corpus", "speed": results}
-    results["corpus"] = corpus(unpack, docmill, options.shared)
+    results["corpus"] = corpus(docmill, options.shared)
     report(results)
     if options.write:
         write_reading("archives", "bench/read/archives.py --write", results, markdown(results))
     slow = [kind for kind, bar in BARS.items() if results["speed"][kind]["mb_per_cpu_s"] < bar]
     if slow:
         sys.exit(f"under the bar: {', '.join(slow)}")
-
-
-def cargo(*arguments):
-    subprocess.run(["cargo", "build", "--release", "--locked", *arguments], check=True, cwd=ROOT)
 
 
 def make(folder, shared):
@@ -95,10 +88,10 @@ def make(folder, shared):
     return archives
 
 
-def run(unpack, docmill, path):
+def run(docmill, path):
     """What came out, and the CPU time of parent and child."""
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen([unpack, docmill, path], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
+        process = subprocess.Popen([docmill, "--json", "bench", "unpack", path], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
         said = process.stderr.read().decode("utf-8", "replace")
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -107,10 +100,10 @@ def run(unpack, docmill, path):
     return {**answer, "exit": process.returncode, "said": said.strip()[-200:]}, used.ru_utime + used.ru_stime
 
 
-def measure(unpack, docmill, path, rounds):
-    taken = [run(unpack, docmill, path) for _ in range(rounds)]
+def measure(docmill, path, rounds):
+    taken = [run(docmill, path) for _ in range(rounds)]
     answer, cpu = min(taken, key=lambda one: one[1])
-    if answer["exit"] or answer["refused"]:
+    if answer["exit"] or answer["refused"] or "error" in answer:
         sys.exit(f"{path.name}: {answer}")
     return {
         "packed_mb": round(answer["packed_bytes"] / 1e6, 1),
@@ -121,16 +114,14 @@ def measure(unpack, docmill, path, rounds):
     }
 
 
-def corpus(unpack, docmill, shared):
+def corpus(docmill, shared):
     """How every archive of the corpus ends."""
     ends = {}
     for path in sorted((shared / "corpus/archive").rglob("*")):
         if path.is_file():
-            answer, _ = run(unpack, docmill, path)
-            if answer["exit"]:
-                ends[path.name] = {"error": answer["said"].splitlines()[-1] if answer["said"] else "died"}
-            else:
-                ends[path.name] = {"members": answer["members"], "refused": answer["refused"]}
+            answer, _ = run(docmill, path)
+            kept = ("members", "refused", "error")
+            ends[path.name] = {k: answer[k] for k in kept if k in answer} or {"error": answer["said"] or "died"}
     return ends
 
 

@@ -187,3 +187,13 @@ fn damaged_samples_end_within_the_limits() {
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
+
+#[test]
+fn every_format_has_a_sample_that_is_damaged() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let samples = samples();
+    for format in kinds::ALL.iter().filter(|format| format.name() != "probe") {
+        let own = folder.join(format.name());
+        assert!(samples.iter().any(|path| path.starts_with(&own)), "no small sample for {}", format.name());
+    }
+}

@@ -1,4 +1,4 @@
-//! `docmill bench`: what the engine and the store cost by themselves, with tasks that do nothing.
+//! `docmill bench`: what the engine and the store cost by themselves, with tasks that do nothing; and what unpacking costs.
 //!
 //! No-op tasks go the whole way: queued, claimed under a lease, run, committed with their events and counters.
 
@@ -6,6 +6,7 @@ mod claims;
 mod driven;
 mod engine;
 mod load;
+mod unpack;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use docmill_core::config::{KindSettings, Settings};
 use crate::context::{Context, Exit};
 use crate::session::{Owner, Session};
 
-/// Measure the engine with tasks that do nothing
+/// Measure the engine with tasks that do nothing, and how fast containers are unpacked
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -28,6 +29,7 @@ enum What {
     Engine(engine::Engine),
     Driven(driven::Driven),
     Claims(claims::Claims),
+    Unpack(unpack::Unpack),
 }
 
 impl Args {
@@ -36,6 +38,7 @@ impl Args {
             What::Engine(engine) => engine.run(cx).await?,
             What::Driven(driven) => driven.run(cx).await?,
             What::Claims(claims) => claims.run(cx).await?,
+            What::Unpack(unpack) => unpack.run(cx).await?,
         }
         Ok(Exit::Ok)
     }

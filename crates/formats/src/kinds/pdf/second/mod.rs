@@ -90,16 +90,11 @@ pub(super) fn read(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let helps = matches!(failed.kind(), ErrorKind::Corrupt | ErrorKind::Encrypted);
-    let opened = if helps { Second::open(bytes, passwords) } else { None };
-    let Some((document, count)) = opened
-        .map(|d| {
-            let count = d.0.page_count();
-            (d, count)
-        })
-        .filter(|(_, count)| *count > 0)
-    else {
+    let Some(document) = helps.then(|| Second::open(bytes, passwords)).flatten() else { return Err(failed) };
+    let count = document.0.page_count();
+    if count == 0 {
         return Err(failed);
-    };
+    }
     sink.put(Found::PageCount(count))?;
     let because = format!("pdfium, because for the first engine the {}", failed.message());
     if want.metadata {
@@ -109,15 +104,18 @@ pub(super) fn read(
         return if want.pictures.is_some() { Err(failed) } else { Ok(()) };
     }
     let (first, last) = want.pages.unwrap_or((1, count));
+    let mut has_text = false;
     for number in first.max(1)..=last.min(count) {
         // One more than allowed is handed on, so that the sink can say that it was too many.
         if number - first.max(1) > limits.max_pages {
             break;
         }
         let page = document.whole_page(number, &because, sink)?;
+        has_text |= !page.text.is_empty();
         sink.page(page)?;
     }
-    Ok(())
+    // pdfium makes empty pages of almost anything: that is no better than what the first engine said.
+    if has_text { Ok(()) } else { Err(failed) }
 }
 
 impl Second {
