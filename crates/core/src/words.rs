@@ -60,7 +60,7 @@ impl PlacedWord {
         let (y, bottom) = (part(top, height), part(bottom, height));
         // Also refuses what is no number.
         let seen = right > x && bottom > y;
-        seen.then(|| Self { text, x, y, width: right - x, height: bottom - y, confidence: None, line })
+        seen.then_some(Self { text, x, y, width: right - x, height: bottom - y, confidence: None, line })
     }
 }
 

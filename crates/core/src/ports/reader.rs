@@ -64,6 +64,7 @@ pub const PDFIUM: &str = "pdfium";
 pub trait Reader: Send + Sync {
     /// What text depends on beside docmill's own version: engines that are loaded where they are found. Empty if there
     /// are none.
+    #[expect(clippy::unnecessary_literal_bound, reason = "whoever has one has it in a field")]
     fn identity(&self) -> &str {
         ""
     }
