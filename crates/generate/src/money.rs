@@ -18,7 +18,7 @@ pub(crate) fn plain(cents: i64, country: Country) -> String {
     let whole = (cents.abs() / 100).to_string();
     let mut grouped = String::new();
     for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at) % 3 == 0 {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
             grouped.push_str(group);
         }
         grouped.push(digit);
@@ -58,7 +58,8 @@ pub(crate) fn part(cents: i64, rate: i64) -> i64 {
 
 /// The tax that an amount holds already.
 pub(crate) fn held(gross: i64, rate: i64) -> i64 {
-    let net = (gross * 10_000 + (10_000 + rate) / 2).div_euclid(10_000 + rate);
+    let whole = 10_000 + rate;
+    let net = (gross * 10_000 + whole / 2).div_euclid(whole);
     gross - net
 }
 

@@ -89,13 +89,14 @@ impl Format for Rar {
         let unpacking = RefCell::new(Unpacking { members, met: 0, open: None, stopped: None });
         let ended = archive.extract_with_control_and_errors(
             options,
-            |member| unpacking.borrow_mut().decide(member),
+            |member| Ok(unpacking.borrow_mut().decide(member)),
             |_, error| {
                 unpacking.borrow_mut().failed(&error_of(error, "member"));
                 Ok(ExtractionErrorAction::Continue)
             },
         );
-        unpacking.into_inner().finish(&all, ended.err().map(|e| error_of(&e, "member")))
+        let damage = ended.err().map(|e| error_of(&e, "member"));
+        unpacking.into_inner().finish(&all, damage.as_ref())
     }
 }
 
@@ -111,23 +112,23 @@ struct Unpacking<'a> {
 }
 
 impl Unpacking<'_> {
-    fn decide(&mut self, member: &ArchiveMember) -> rars::Result<ExtractionDecision> {
+    fn decide(&mut self, member: &ArchiveMember) -> ExtractionDecision {
         self.close(None);
         if self.stopped.is_some() || self.members.bomb().is_some() {
-            return Ok(ExtractionDecision::Stop);
+            return ExtractionDecision::Stop;
         }
         if !is_member(member) {
-            return Ok(ExtractionDecision::Skip);
+            return ExtractionDecision::Skip;
         }
         // The rest of a solid archive needs what comes before: the library fails there by itself.
         if let Some(reason) = refused(member).filter(|_| !member.is_solid()) {
             self.met += 1;
             self.stopped = self.members.refuse(&name(member), &reason).err();
-            return Ok(ExtractionDecision::Skip);
+            return ExtractionDecision::Skip;
         }
         let bytes = Rc::new(RefCell::new(Vec::new()));
         self.open = Some((name(member), Rc::clone(&bytes)));
-        Ok(ExtractionDecision::Extract(Box::new(Kept(bytes))))
+        ExtractionDecision::Extract(Box::new(Kept(bytes)))
     }
 
     fn failed(&mut self, error: &Error) {
@@ -153,19 +154,18 @@ impl Unpacking<'_> {
     }
 
     /// Accounts for what was never reached.
-    fn finish(mut self, all: &[ArchiveMember], damage: Option<Error>) -> Result<()> {
-        self.close(damage.as_ref());
+    fn finish(mut self, all: &[ArchiveMember], damage: Option<&Error>) -> Result<()> {
+        self.close(damage);
         if let Some(error) = self.stopped {
             return Err(error);
         }
         for member in all.iter().filter(|m| is_member(m)).skip(self.met) {
-            match refused(member).or_else(|| damage.as_ref().map(again)) {
-                Some(reason) => self.members.refuse(&name(member), &reason)?,
-                None => {
-                    // Not reached because of a bomb: it fails with that reason.
-                    self.members.begin(&name(member), None)?;
-                    self.members.end()?;
-                }
+            if let Some(reason) = refused(member).or_else(|| damage.map(again)) {
+                self.members.refuse(&name(member), &reason)?;
+            } else {
+                // Not reached because of a bomb: it fails with that reason.
+                self.members.begin(&name(member), None)?;
+                self.members.end()?;
             }
         }
         Ok(())

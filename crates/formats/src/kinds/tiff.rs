@@ -308,7 +308,7 @@ mod tests {
             [(1, Some(200)), (2, Some(200))]
         );
         for scan in scans {
-            let dark = scan.pixels.iter().filter(|p| **p == 0).count();
+            let dark: usize = scan.pixels.iter().map(|p| usize::from(*p == 0)).sum();
             assert!((1_000..20_000).contains(&dark), "page {} has {dark} dark pixels", scan.number);
         }
     }

@@ -80,7 +80,7 @@ impl Shown {
         let (across, down) = self.upright();
         let scale = size.scale(f64::from(across), f64::from(down));
         // Made smaller before it is turned: there is less to turn.
-        let smaller = if scale < 1.0 { resized(self.colours, scale)? } else { self.colours };
+        let smaller = if scale < 1.0 { resized(&self.colours, scale)? } else { self.colours };
         let mut upright = DynamicImage::ImageRgb8(smaller);
         upright.apply_orientation(self.orientation);
         let upright = upright.into_rgb8();
@@ -88,7 +88,7 @@ impl Shown {
     }
 }
 
-fn resized(colours: RgbImage, scale: f64) -> Result<RgbImage> {
+fn resized(colours: &RgbImage, scale: f64) -> Result<RgbImage> {
     let failed = |e: &dyn std::fmt::Display| Error::bug(format!("cannot resize a picture: {e}"));
     let (width, height) = colours.dimensions();
     let smaller = |side: u32| ((f64::from(side) * scale).round() as u32).max(1);

@@ -180,19 +180,14 @@ impl<'c> Slip<'c> {
         page.text_at(LEFT, at, large, &words.sum);
         page.right_at(RIGHT, at, large, &shown(self.total, country));
         at += 18.0;
-        match self.given {
-            Some(given) => {
-                for (label, amount) in [(&words.given, given), (&words.change, given - self.total)] {
-                    page.text_at(LEFT, at, text, label);
-                    page.right_at(RIGHT, at, text, &plain(amount, country));
-                    at += 12.0;
-                }
-            }
-            None => {
-                page.text_at(LEFT, at, text, &words.card);
-                page.right_at(RIGHT, at, text, &plain(self.total, country));
-                at += 12.0;
-            }
+        let paid = match self.given {
+            Some(given) => vec![(&words.given, given), (&words.change, given - self.total)],
+            None => vec![(&words.card, self.total)],
+        };
+        for (label, amount) in paid {
+            page.text_at(LEFT, at, text, label);
+            page.right_at(RIGHT, at, text, &plain(amount, country));
+            at += 12.0;
         }
         if !country.adds_tax() {
             page.dashes(LEFT, at - 3.0, RIGHT, Colour::GREY);

@@ -50,24 +50,24 @@ impl Style {
         *chance.pick(choices)
     }
 
-    fn spoil(self, picture: Picture, chance: &mut Chance) -> Picture {
+    fn spoil(self, picture: &Picture, chance: &mut Chance) -> Picture {
         match self {
             Self::Flatbed => {
-                let turned = spoil::turn(&picture, chance.within(-0.5, 0.5), [250, 249, 247]);
+                let turned = spoil::turn(picture, chance.within(-0.5, 0.5), [250, 249, 247]);
                 spoil::noise(spoil::fade(turned, 6, 250), chance, 3.0)
             }
             Self::Feeder => {
-                let turned = spoil::turn(&picture, chance.within(-2.2, 2.2), [228, 226, 222]);
+                let turned = spoil::turn(picture, chance.within(-2.2, 2.2), [228, 226, 222]);
                 let blurred = spoil::blur(&turned, 1);
                 let dirty = spoil::specks(spoil::edge(spoil::fade(blurred, 28, 238), chance), chance);
                 spoil::noise(dirty, chance, 7.0)
             }
             Self::Fax => {
-                let turned = spoil::turn(&picture, chance.within(-1.2, 1.2), [255; 3]);
+                let turned = spoil::turn(picture, chance.within(-1.2, 1.2), [255; 3]);
                 spoil::harden(spoil::specks(spoil::noise(turned, chance, 22.0), chance))
             }
             Self::Photo => {
-                let lying = spoil::lay_on_table(&picture, chance);
+                let lying = spoil::lay_on_table(picture, chance);
                 let lit = spoil::light(spoil::blur(&spoil::fade(lying, 22, 236), 1), chance);
                 spoil::noise(lit, chance, 5.0)
             }
@@ -82,7 +82,7 @@ pub(crate) fn make(fonts: &Fonts, chance: &mut Chance, id: &str, content: Conten
     let dpi = style.dots_per_inch(chance);
     let drawn = picture::draw(&pdf::write(fonts, &content.pages, &content.title, content.date)?, dpi / 72.0)?;
     let coloured = style == Style::Photo || (style == Style::Flatbed && chance.hits(0.5));
-    let spoilt: Vec<Picture> = drawn.into_iter().map(|picture| style.spoil(picture, chance)).collect();
+    let spoilt: Vec<Picture> = drawn.iter().map(|picture| style.spoil(picture, chance)).collect();
     // One picture holds one page.
     if let ([only], true) = (spoilt.as_slice(), chance.hits(0.5)) {
         let name = format!("{id}.png");

@@ -39,9 +39,10 @@ impl Picture {
         }
         let corners = corners.map(|corner| corner.unwrap_or(around));
         std::array::from_fn(|channel| {
-            let [a, b, c, d] = corners.map(|corner| f64::from(corner[channel]));
-            let upper = a + (b - a) * right_part;
-            let lower = c + (d - c) * right_part;
+            let [upper_left, upper_right, lower_left, lower_right] =
+                corners.map(|corner| f64::from(corner[channel]));
+            let upper = upper_left + (upper_right - upper_left) * right_part;
+            let lower = lower_left + (lower_right - lower_left) * right_part;
             (upper + (lower - upper) * low_part).round() as u8
         })
     }

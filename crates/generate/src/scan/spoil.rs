@@ -125,7 +125,7 @@ pub(super) fn lay_on_table(picture: &Picture, chance: &mut Chance) -> Picture {
             let paper = [247, 244, 236];
             let dot = picture.between(u * width, v * height, paper);
             return std::array::from_fn(|channel| {
-                (u32::from(dot[channel]) * u32::from(paper[channel] as u8) / 255) as u8
+                (u32::from(dot[channel]) * u32::from(paper[channel]) / 255) as u8
             });
         }
         // The shadow of the paper's edge, and the grain of the wood.
@@ -181,6 +181,7 @@ fn scale(picture: &mut Picture, x: i64, y: i64, by: f64) {
 }
 
 /// The way from a place in a quadrilateral to its place in the unit square, as a camera sees a plane (Heckbert 1989).
+#[expect(clippy::many_single_char_names, reason = "the letters of the paper")]
 fn to_unit_square([a, b, c, d]: [(f64, f64); 4]) -> impl Fn(f64, f64) -> (f64, f64) {
     let (sx, sy) = (a.0 - b.0 + c.0 - d.0, a.1 - b.1 + c.1 - d.1);
     let (dx1, dy1, dx2, dy2) = (b.0 - c.0, b.1 - c.1, d.0 - c.0, d.1 - c.1);

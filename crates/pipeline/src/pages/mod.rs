@@ -183,12 +183,11 @@ impl Viewer {
                 let words = words.words.iter().map(|word| word.text.len() + size_of_val(word));
                 (made.clone(), words.sum::<usize>() as u64)
             }
-            Ok(Made::Failed(..)) => return made,
             Err(error) if is_lasting(error.kind()) => {
                 let until = deps.clock.monotonic() + FAILURE_LASTS;
                 (Made::Failed(Arc::new(ErrorNote::from(error)), until), error.message().len() as u64)
             }
-            Err(_) => return made,
+            Ok(Made::Failed(..)) | Err(_) => return made,
         };
         locked(&self.made).put(key, kept, weight + size_of::<(Key, Made)>() as u64);
         made
