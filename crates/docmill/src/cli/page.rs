@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 fn width(text: &str) -> Result<u32, String> {
     let (least, most) = (PictureSize::MIN_WIDTH, PictureSize::MAX_WIDTH);
-    let width = text.parse().ok().filter(|width| (least..=most).contains(width));
+    let width = text.parse::<u32>().ok().filter(|width| (least..=most).contains(width));
     width.ok_or_else(|| format!("not a number from {least} to {most}"))
 }
 
