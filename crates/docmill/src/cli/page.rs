@@ -18,9 +18,14 @@ pub(super) struct Args {
     #[command(flatten)]
     to: To,
     /// Pixels across; the height follows
-    #[arg(long, value_name = "PIXELS", default_value_t = PictureSize::SCREEN.width,
-          value_parser = clap::value_parser!(u32).range(i64::from(PictureSize::MIN_WIDTH)..=i64::from(PictureSize::MAX_WIDTH)))]
+    #[arg(long, value_name = "PIXELS", default_value_t = PictureSize::SCREEN.width, value_parser = width)]
     width: u32,
+}
+
+fn width(text: &str) -> Result<u32, String> {
+    let (least, most) = (PictureSize::MIN_WIDTH, PictureSize::MAX_WIDTH);
+    let width = text.parse::<u32>().ok().filter(|width| (least..=most).contains(width));
+    width.ok_or_else(|| format!("not a number from {least} to {most}"))
 }
 
 impl Args {

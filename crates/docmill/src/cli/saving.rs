@@ -15,7 +15,7 @@ use crate::session::Original;
 /// Bytes of one piece.
 const PIECE: usize = 256 << 10;
 
-/// Where they go.
+// Where they go. No comment for clap, which would take it for that of the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct To {
     /// Where to; `-` is standard output
