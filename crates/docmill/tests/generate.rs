@@ -1,6 +1,7 @@
 //! `docmill generate`: what it makes is what it says it made, as docmill itself reads it.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test binary")]
+#![expect(clippy::disallowed_methods, reason = "what is read here was made here")]
 
 mod support;
 

@@ -1,7 +1,7 @@
 //! The real server against its own OpenAPI document: schemathesis asks every route with values that the document allows
 //! and with values that it does not, and compares every answer with it.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test binary")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "test binary")]
 
 mod support;
 

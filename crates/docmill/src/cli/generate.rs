@@ -60,17 +60,15 @@ impl Args {
         if self.seed.is_none() {
             cx.terminal.note(&format!("the seed is {seed}: `--seed {seed}` makes the same again"));
         }
-        match self.out {
-            Some(folder) => samples::write(cx, order, folder).await,
-            None => {
-                let request = Request {
-                    input: Input::Made(order),
-                    batch: self.batch,
-                    priority: cx.settings.engine.priority,
-                    wait: !self.no_wait,
-                };
-                ingest::run(cx, request).await
-            }
+        if let Some(folder) = self.out {
+            return samples::write(cx, order, folder).await;
         }
+        let request = Request {
+            input: Input::Made(order),
+            batch: self.batch,
+            priority: cx.settings.engine.priority,
+            wait: !self.no_wait,
+        };
+        ingest::run(cx, request).await
     }
 }

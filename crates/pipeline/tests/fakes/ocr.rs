@@ -58,33 +58,32 @@ impl Ocr for FakeOcr {
             *fails_on = None;
         }
         drop(fails_on);
-        let end = match failed {
-            Some((_, kind)) => Err(Error::new(kind, "the page is too much")),
-            None => {
-                let tried = Try {
-                    engine: "fake".into(),
-                    steps: Vec::new(),
-                    quality: Some(quality),
-                    characters: text.len() as u32,
-                    chosen: true,
-                };
-                let page = RecognisedPage {
-                    // Not believed: the page is known already.
-                    number: 99,
-                    engine: "fake".into(),
-                    turned: 0,
-                    width: scan.width,
-                    height: scan.height,
-                    dpi: scan.dpi,
-                    quality: Some(quality),
-                    words: Vec::new(),
-                    tries: vec![tried],
-                };
-                let recognition = Recognition { text, language: Some("eng".into()), page };
-                sink.try_send(Finding::Found(Found::Tried)).unwrap();
-                sink.try_send(Finding::Found(Found::Recognised(recognition))).unwrap();
-                Ok(())
-            }
+        let end = if let Some((_, kind)) = failed {
+            Err(Error::new(kind, "the page is too much"))
+        } else {
+            let tried = Try {
+                engine: "fake".into(),
+                steps: Vec::new(),
+                quality: Some(quality),
+                characters: text.len() as u32,
+                chosen: true,
+            };
+            let page = RecognisedPage {
+                // Not believed: the page is known already.
+                number: 99,
+                engine: "fake".into(),
+                turned: 0,
+                width: scan.width,
+                height: scan.height,
+                dpi: scan.dpi,
+                quality: Some(quality),
+                words: Vec::new(),
+                tries: vec![tried],
+            };
+            let recognition = Recognition { text, language: Some("eng".into()), page };
+            sink.try_send(Finding::Found(Found::Tried)).unwrap();
+            sink.try_send(Finding::Found(Found::Recognised(recognition))).unwrap();
+            Ok(())
         };
         sink.try_send(Finding::End(end)).unwrap();
         Ok(findings)
