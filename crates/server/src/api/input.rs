@@ -113,8 +113,7 @@ fn read<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, Problem> {
     if holds_nul(&object) {
         return Err(refused("the body holds a character U+0000, which not every store can keep".into()));
     }
-    serde_json::from_value(object)
-        .map_err(|e| refused(format!("the body cannot be understood: {e}")))
+    serde_json::from_value(object).map_err(|e| refused(format!("the body cannot be understood: {e}")))
 }
 
 /// Refuses a NUL in a part of an address: no store has a name with one, and not every store can be asked for it.
