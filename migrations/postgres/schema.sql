@@ -96,6 +96,7 @@ TABLE document
   PRIMARY KEY (document_id)
   UNIQUE (tenant_id, content_hash)
   CREATE UNIQUE INDEX document_change ON document USING btree (change_seq) WHERE (change_seq IS NOT NULL)
+  CREATE INDEX document_list ON document USING btree (tenant_id, removed, document_id)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE event

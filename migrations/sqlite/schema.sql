@@ -248,6 +248,8 @@ CREATE INDEX artifact_key ON artifact (blob_key);
 
 CREATE UNIQUE INDEX document_change ON document (change_seq) WHERE change_seq IS NOT NULL;
 
+CREATE INDEX document_list ON document (tenant_id, removed, document_id);
+
 CREATE INDEX ingestion_document ON ingestion (document_id);
 
 CREATE INDEX ingestion_loose ON ingestion (tenant_id, status) WHERE batch_id IS NULL;

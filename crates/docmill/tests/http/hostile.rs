@@ -36,8 +36,6 @@ fn a_form_that_breaks_off_anywhere_is_answered_and_leaves_nothing() {
         let problem = reply.problem(400, "invalid_request");
         assert!(text(&problem, "detail").contains("multipart/form-data"), "{length}: {problem}");
     }
-    let twice = [&whole[..20], &whole[..]].concat();
-    house.client.send("POST", "/v1/documents", &[FORM], &twice).problem(400, "invalid_request");
     assert_eq!(house.client.get("/v1/status").expect(200).json()["documents"], 0);
     house.client.send("POST", "/v1/documents", &[FORM], &whole).expect(202);
 }

@@ -17,6 +17,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
     ("0002_trees", include_str!("../../../../../migrations/postgres/0002_trees.sql")),
     ("0003_cheap_writes", include_str!("../../../../../migrations/postgres/0003_cheap_writes.sql")),
     ("0004_access", include_str!("../../../../../migrations/postgres/0004_access.sql")),
+    ("0005_lists", include_str!("../../../../../migrations/postgres/0005_lists.sql")),
 ];
 
 /// The schema this build works with.
