@@ -1,9 +1,10 @@
 //! Prints what is read from files, without the sandbox: for looking at results while working on a reader.
 //! Never run it on files you do not trust.
 //!
-//! `--text` prints the text alone, `--scans` the pages that are handed to recognition and why.
+//! `--text` prints the text alone, `--scans` the pages that are handed to recognition and why. `--pdfium=FILE` loads the
+//! second engine for PDF files.
 //!
-//! `cargo run -p docmill-formats --example show -- [--text | --scans] FILE…`
+//! `cargo run -p docmill-formats --example show -- [--text | --scans] [--pdfium=libpdfium.so] FILE…`
 #![expect(clippy::print_stdout, reason = "printing is what this example is for")]
 
 use std::fs::File;
@@ -19,6 +20,9 @@ use docmill_formats::sink::Collected;
 fn main() -> Result<()> {
     let (options, files): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|a| a.starts_with("--"));
     let given = |name: &str| options.iter().any(|o| o == name);
+    if let Some(library) = options.iter().find_map(|o| o.strip_prefix("--pdfium=")) {
+        docmill_formats::load_pdfium(Path::new(library))?;
+    }
     for path in files {
         match (given("--text"), given("--scans")) {
             (true, _) => println!("{}", read(&path, Want::TEXT)?.0.text()),
