@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use docmill_core::access::{Actor, TenantsAnswer};
 use docmill_core::answer::{
-    AuditAnswer, CountAnswer, DeadAnswer, FacetsAnswer, IndexState, IngestionAnswer, LedgerAnswer, PagesAnswer,
-    ProblemsAnswer, ShowAnswer, TextAnswer, WorkAnswer, WorkersAnswer,
+    AuditAnswer, CountAnswer, DeadAnswer, FacetsAnswer, IndexState, IngestionAnswer, LedgerAnswer,
+    PagesAnswer, ProblemsAnswer, ShowAnswer, TextAnswer, WorkAnswer, WorkersAnswer,
 };
 use docmill_core::batch::{BatchChange, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::call::Call;
@@ -47,8 +47,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
                 None => None,
             };
             let limit = limit.min(MAX_LIMIT);
-            let query =
-                ListQuery { state, media_type, language, since, until, batch, ids, limit, cursor };
+            let query = ListQuery { state, media_type, language, since, until, batch, ids, limit, cursor };
             json(store.list(tenant, &query).await?)
         }
         Call::Ingestion { id } => json(find_ingestion(inner, tenant, id).await?),

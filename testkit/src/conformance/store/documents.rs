@@ -205,10 +205,14 @@ async fn work_is_counted_by_kind_stage_and_state(bench: Bench<dyn Store>) {
     world.receive(None, 2).await;
     let counted = async |tenant, batch| -> Vec<(String, u64)> {
         let work = world.store.work(tenant, batch).await.unwrap();
-        assert!(work.iter().all(|line| line.kind == KIND.as_str() && line.stage == Stage::Transcribing), "{work:?}");
+        assert!(
+            work.iter().all(|line| line.kind == KIND.as_str() && line.stage == Stage::Transcribing),
+            "{work:?}"
+        );
         work.into_iter().map(|line| (line.state, line.count)).collect()
     };
-    let expected = |words: &[(&str, u64)]| words.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect::<Vec<_>>();
+    let expected =
+        |words: &[(&str, u64)]| words.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect::<Vec<_>>();
     assert_eq!(
         counted(world.tenant, Some(batch)).await,
         expected(&[("done", 1), ("queued", 1), ("running", 1)])

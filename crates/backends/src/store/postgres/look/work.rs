@@ -35,7 +35,12 @@ pub(in super::super) async fn work(
     rows.iter()
         .map(|row| {
             let mut c = Columns::new(row);
-            Ok(WorkLine { kind: c.get()?, stage: c.word(Stage::from_name)?, state: c.get()?, count: c.count()? })
+            Ok(WorkLine {
+                kind: c.get()?,
+                stage: c.word(Stage::from_name)?,
+                state: c.get()?,
+                count: c.count()?,
+            })
         })
         .collect()
 }
