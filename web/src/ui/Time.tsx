@@ -23,13 +23,13 @@ export function useNow(): number {
   return now;
 }
 
-/** Relative, with the exact time on hover. */
-export function Time({ at, className }: { at: Timestamp | null | undefined; className?: string }) {
+/** Relative, with the exact time on hover; `brief` leaves out "ago" where there is little room. */
+export function Time({ at, className, brief }: { at: Timestamp | null | undefined; className?: string; brief?: boolean }) {
   const now = useNow();
   if (at === null || at === undefined) return <span className={className}>–</span>;
   return (
     <time dateTime={moment(at).toISOString()} title={exact(at)} className={className}>
-      {relative(at, now)}
+      {brief ? relative(at, now).replace(/ ago$/, "").replace("just now", "now") : relative(at, now)}
     </time>
   );
 }

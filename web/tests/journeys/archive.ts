@@ -112,7 +112,6 @@ export async function makeArchive(browser: Browser, folder: string): Promise<{ p
   await writeFile(join(papers, "Mail/six-more-lamps.eml"), mail(invoiced ?? Buffer.alloc(0)));
   await writeFile(join(papers, "expenses-october.csv"), EXPENSES);
   await writeFile(join(papers, "workshop-meeting.md"), MINUTES);
-  await cp(fixture("docx/letter.docx"), join(papers, "Letters/letter-draft.docx"));
   await cp(fixture("pdf/encrypted.pdf"), join(broken, "tax-2019.pdf"));
   await cp(fixture("zip/encrypted-member.zip"), join(broken, "photos-private.zip"));
   await cp(fixture("zip/truncated.zip"), join(broken, "backup-2018.zip"));

@@ -1,17 +1,21 @@
 /** Every screen, in both themes and on a narrow one: nothing that a screen reader or a keyboard stumbles over. */
-import { readFile, mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeArchive } from "./archive";
 import { close, launch, open } from "./browser";
-import { Docmill, fixture } from "./docmill";
+import { Docmill } from "./docmill";
 
 let browser: Browser;
 let server: Docmill;
 let axe: string;
-let document: string;
+let folder: string;
 let batch: string;
+const ids = new Map<string, string>();
+const paper = (name: string) => `/documents/${ids.get(name)}`;
 
 /** Where pictures of the screens go, if they are wanted (for the documentation). */
 const pictures = process.env["DOCMILL_PICTURES"];
@@ -20,17 +24,35 @@ beforeAll(async () => {
   browser = await launch();
   server = await Docmill.start();
   axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  await server.cli("ingest", fixture(""), "--batch", "fixtures");
-  const list = JSON.parse(await server.cli("--json", "search", "fox", "--limit", "5")) as { hits: { document_id: string; name: string }[] };
-  document = list.hits[0]?.document_id ?? "";
-  const status = JSON.parse(await server.cli("--json", "status")) as { batches: { batch_id: string }[] };
-  batch = status.batches[0]?.batch_id ?? "";
+  folder = await mkdtemp(join(tmpdir(), "docmill-archive-"));
+  const { papers, broken } = await makeArchive(browser, folder);
+  await server.cli("ingest", papers, "--batch", "Workshop papers");
+  await server.cli("ingest", broken, "--batch", "Old disk");
+  await loseOne();
+  const { documents } = (await (await fetch(`${server.url}/v1/documents?limit=200`)).json()) as { documents: { document_id: string; name: string }[] };
+  for (const { document_id, name } of documents) ids.set(name.slice(name.lastIndexOf("/") + 1), document_id);
+  const { batches } = (await (await fetch(`${server.url}/v1/batches`)).json()) as { batches: { batch_id: string; name: string }[] };
+  batch = batches.find((one) => one.name === "Workshop papers")?.batch_id ?? "";
   if (pictures) await mkdir(pictures, { recursive: true });
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await browser?.close();
   await server?.remove();
+  if (folder) await rm(folder, { recursive: true, force: true });
 });
+
+/** One file whose bytes vanish before they are read, for the dead letters. */
+async function loseOne(): Promise<void> {
+  const before = new Set(await server.blobs());
+  await server.cli("pause", "--kind", "intake-document");
+  const form = new FormData();
+  form.append("file", new Blob(["Delivery note 88, two pallets of oak"]), "delivery-note-88.txt");
+  await fetch(`${server.url}/v1/documents`, { method: "POST", body: form });
+  const added = (await server.blobs()).filter((path) => !before.has(path));
+  await Promise.all(added.map((path) => rm(path)));
+  await server.cli("resume", "--kind", "intake-document");
+  await expect.poll(async () => ((await (await fetch(`${server.url}/v1/status`)).json()) as { tasks: { dead: number } }).tasks.dead, { timeout: 60_000 }).toBeGreaterThan(0);
+}
 
 interface Violation { id: string; impact: string | null; nodes: { html: string; failureSummary: string }[] }
 
@@ -46,18 +68,21 @@ async function violations(page: Page): Promise<string[]> {
     .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} (${node.failureSummary.split("\n")[1]?.trim()})`).join(" | ")}`);
 }
 
-const SCREENS: [name: string, path: () => string, ready: string][] = [
+const SCREENS: [name: string, path: () => string, ready: string | RegExp][] = [
   ["overview", () => "/", "Latest documents"],
   ["library", () => "/library", "Came in"],
   ["grid", () => "/library?view=grid", "Library"],
-  ["document", () => `/documents/${document}?q=fox`, "Timeline"],
-  ["timeline", () => `/documents/${document}?tab=timeline`, "Timeline"],
-  ["search", () => "/search?q=fox", "hits in"],
+  ["document", () => `${paper("lease-harbour-lane.pdf")}?q=roof&page=2`, /hits? on this page/],
+  ["scan", () => paper("receipt-timber-tools.jpg"), "Timeline"],
+  ["about", () => `${paper("annual-report-2025.pdf")}?tab=about`, "What the file says of itself"],
+  ["family", () => `${paper("six-more-lamps.eml")}?tab=family`, "shelf-plan.md"],
+  ["timeline", () => `${paper("lease-harbour-lane.pdf")}?tab=timeline`, "How the pages were read"],
+  ["search", () => "/search?q=roof", "hits in"],
   ["problems", () => "/problems", "Retry"],
-  ["batches", () => "/batches", "fixtures"],
+  ["batches", () => "/batches", "Workshop papers"],
   ["batch", () => `/batches/${batch}`, "Ledger"],
   ["workers", () => "/workers", "Queues"],
-  ["dead", () => "/dead", "Dead letters"],
+  ["dead", () => "/dead", "delivery-note-88.txt"],
   ["access", () => "/access", "Audit log"],
   ["settings", () => "/settings", "layers around every reader"],
   ["nowhere", () => "/nowhere", "There is no such page"],
@@ -65,11 +90,13 @@ const SCREENS: [name: string, path: () => string, ready: string][] = [
 
 describe.each(["light", "dark", "narrow"] as const)("%s", (look) => {
   it.each(SCREENS)("%s has no serious violation", async (name, path, ready) => {
-    const viewport = look === "narrow" ? { width: 390, height: 844 } : { width: 1360, height: 860 };
+    const viewport = look === "narrow" ? { width: 360, height: 780 } : { width: 1360, height: 860 };
     const watched = await open(browser, server.url, path(), { viewport, colorScheme: look === "dark" ? "dark" : "light" });
     await watched.page.getByText(ready).first().waitFor({ state: "attached" });
     await watched.page.getByText("Live", { exact: true }).waitFor({ state: "attached" });
     await expect.poll(() => watched.page.getByRole("status", { name: "Loading" }).count(), { timeout: 20_000 }).toBe(0);
+    // Images of pages come when they are drawn.
+    await expect.poll(() => watched.page.getByRole("status", { name: "Loading the page" }).count(), { timeout: 60_000 }).toBe(0);
     expect(await violations(watched.page)).toEqual([]);
     // Nothing is cut off to the right.
     expect(await watched.page.evaluate(() => window.document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);

@@ -102,6 +102,6 @@ describe("address and answers", () => {
   });
 
   it("zooms by steps and stops at the ends", () => {
-    expect([nextZoom(100, 1), nextZoom(100, -1), nextZoom(300, 1), nextZoom(50, -1)]).toEqual([150, 75, 300, 50]);
+    expect([nextZoom(100, 1), nextZoom(100, -1), nextZoom(300, 1), nextZoom(50, -1)]).toEqual([125, 75, 300, 50]);
   });
 });

@@ -82,7 +82,7 @@ function Body({ document }: { document: DocumentDetail }) {
       actions={<Actions document={document} busy={busy} onRetry={() => retry([document.document_id])} />}
     >
       <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id])} />
-      <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] max-lg:overflow-y-auto lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
+      <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
         <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
           {images
             ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={shownPage} pages={pages} zoom={zoom} words={words} wanted={wanted} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} /></div>
@@ -108,9 +108,9 @@ function Actions({ document, busy, onRetry }: { document: DocumentDetail; busy: 
   const { file } = pathParts(shown(document.name));
   return (
     <>
-      <Button kind="quiet" icon={<ArrowLeft size={14} aria-hidden />} onClick={() => history.back()}>Back</Button>
-      <Button icon={<Download size={14} aria-hidden />} onClick={() => download(document)}>Download</Button>
-      <Button icon={<RotateCw size={14} aria-hidden />} busy={busy} disabled={document.state === "processing"} onClick={onRetry}>Reprocess</Button>
+      <Button kind="quiet" icon={<ArrowLeft size={14} aria-hidden />} aria-label="Back" onClick={() => history.back()}><span className="max-sm:hidden">Back</span></Button>
+      <Button icon={<Download size={14} aria-hidden />} aria-label="Download" onClick={() => download(document)}><span className="max-sm:hidden">Download</span></Button>
+      <Button icon={<RotateCw size={14} aria-hidden />} busy={busy} aria-label="Reprocess" disabled={document.state === "processing"} onClick={onRetry}><span className="max-sm:hidden">Reprocess</span></Button>
       <Menu trigger={<Button kind="quiet" square aria-label="More" icon={<EllipsisVertical size={16} aria-hidden />} />}>
         <MenuItem icon={<LinkIcon size={14} aria-hidden />} onSelect={() => void navigator.clipboard.writeText(window.location.href).then(() => say.done("Address copied"))}>Copy the address</MenuItem>
         <MenuItem danger icon={<Trash2 size={14} aria-hidden />} onSelect={() => setAsking(true)}>Delete…</MenuItem>

@@ -5,6 +5,7 @@ import { useReading } from "../../api/queries";
 import type { DocumentDetail, IngestionLine } from "../../api/types";
 import { bytes, count, exact, shown } from "../../ui/format";
 import { Time } from "../../ui/Time";
+import { languageName } from "../library/filter";
 
 export function Facts({ document }: { document: DocumentDetail }) {
   const own = Object.entries(useReading(document.document_id).data?.metadata ?? {});
@@ -34,7 +35,7 @@ export function Facts({ document }: { document: DocumentDetail }) {
           <Fact name="Size"><span title={`${count(document.bytes)} bytes`}>{bytes(document.bytes)}</span></Fact>
           {document.page_count !== null && <Fact name="Pages">{count(document.page_count)}</Fact>}
           {document.word_count !== null && <Fact name="Words">{count(document.word_count)}</Fact>}
-          {document.language && <Fact name="Language">{document.language}</Fact>}
+          {document.language && <Fact name="Language">{languageName(document.language)}</Fact>}
           {document.quality !== null && <Fact name="Text quality">{Math.round(document.quality * 100)} %</Fact>}
           <Fact name="SHA-256"><span className="font-mono text-xs break-all">{document.content_hash}</span></Fact>
           <Fact name="Id"><span className="font-mono text-xs break-all">{document.document_id}</span></Fact>

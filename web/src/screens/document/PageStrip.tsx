@@ -7,6 +7,8 @@ import { count } from "../../ui/format";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
 
 const STEP = 132;
+/** Pixels across. */
+export const SMALL = 160;
 
 export function PageStrip({ document, page, pages, onPage }: { document: DocumentDetail; page: number; pages: number; onPage: (page: number) => void }) {
   const box = useRef<HTMLDivElement>(null);
@@ -26,7 +28,7 @@ export function PageStrip({ document, page, pages, onPage }: { document: Documen
 }
 
 function Thumb({ document, number, here, onPage }: { document: DocumentDetail; number: number; here: boolean; onPage: (page: number) => void }) {
-  const url = useBlobUrl(usePageImage(document, number, 160).data);
+  const url = useBlobUrl(usePageImage(document, number, SMALL).data);
   return (
     <button
       type="button"

@@ -6,7 +6,7 @@ import { Button } from "../../ui/Button";
 import { count, counted } from "../../ui/format";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
 import type { LitWord } from "./lit";
-import { PageStrip } from "./PageStrip";
+import { PageStrip, SMALL } from "./PageStrip";
 import { WordLayer } from "./WordLayer";
 import { isHit } from "./words";
 
@@ -46,7 +46,9 @@ export function PageViewer({ document, page, pages, zoom, words, wanted, lit, on
   const image = usePageImage(document, page, width);
   // The next page is there before it is asked for.
   usePageImage(document, page + 1, width, page < pages && image.isSuccess);
-  const url = useBlobUrl(image.data);
+  // The small one of the strip stands in until the large one is there.
+  const small = usePageImage(document, page, SMALL, pages > 1 && !image.data);
+  const url = useBlobUrl(image.data ?? small.data);
   const view = useRef<HTMLDivElement>(null);
   useEffect(() => view.current?.scrollTo({ top: 0 }), [page]);
   const hits = words && wanted.length > 0 ? words.words.filter((word) => isHit(word.text, wanted)).length : 0;
@@ -71,7 +73,7 @@ export function PageViewer({ document, page, pages, zoom, words, wanted, lit, on
               <img src={url} alt={`Page ${page}; its text stands beside it`} className="block h-auto w-full" />
               {words && words.number === page && <WordLayer page={words} wanted={wanted} lit={lit} />}
             </div>
-          ) : image.isPending ? (
+          ) : image.isLoading ? (
             <div className="paper mx-auto flex aspect-[1/1.414] w-full max-w-[820px] flex-col gap-4 bg-surface p-[10%]" role="status" aria-label="Loading the page">
               {["42%", "96%", "91%", "97%", "62%", "94%", "88%", "35%"].map((wide, i) => <div key={i} className="skeleton h-3" style={{ width: wide }} />)}
             </div>

@@ -2,7 +2,6 @@
 import { FileText, FileX, ScanText } from "lucide-react";
 import { useReading } from "../../api/queries";
 import type { DocumentDetail, TimelineLine } from "../../api/types";
-import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { duration, exact, shown } from "../../ui/format";
 import { Time } from "../../ui/Time";
@@ -73,7 +72,7 @@ function Choices({ id, onPage }: { id: string; onPage: (page: number) => void })
             <li key={one.from} className="flex gap-2.5">
               <Icon size={15} aria-hidden className="mt-0.5 shrink-0 text-ink-3" />
               <div className="min-w-0 flex-1">
-                <p><Button kind="quiet" className="-ml-1 h-auto px-1" onClick={() => onPage(one.from)}>{pageRange(one)}</Button> {SOURCES[one.source]}</p>
+                <p><button type="button" className="font-medium hover:underline" onClick={() => onPage(one.from)}>{pageRange(one)}</button> {SOURCES[one.source]}</p>
                 {one.reason && <p className="break-words text-ink-3">{shown(one.reason)}</p>}
               </div>
               {one.quality !== null && <span className="text-ink-2" title="How certain the text is, 100 % at best">{Math.round(one.quality * 100)} %</span>}

@@ -47,8 +47,9 @@ export function Card({ line, active, selected, onSelect, onRetry }: RowProps) {
         ) : working ? (
           <span className="skeleton mt-2 block h-3 w-2/3" />
         ) : (
-          <span className="mt-auto flex items-center gap-1.5 truncate text-xs text-ink-3">
-            <span>{typeName(line.media_type)}</span>·<span>{line.page_count !== null && line.page_count > 1 ? counted(line.page_count, "page") : bytes(line.bytes)}</span>·<Time at={line.created_at} />
+          <span className="mt-auto flex items-center justify-between gap-2 text-xs whitespace-nowrap text-ink-3">
+            <span className="truncate">{typeName(line.media_type)} · {line.page_count !== null && line.page_count > 1 ? counted(line.page_count, "page") : bytes(line.bytes)}</span>
+            <Time at={line.created_at} brief />
           </span>
         )}
       </div>

@@ -5,13 +5,14 @@ import { Button } from "../../ui/Button";
 import { cause } from "../../ui/causes";
 import { cx } from "../../ui/cx";
 import { FileIcon } from "../../ui/FileIcon";
-import { bytes, pathParts, shown, typeName } from "../../ui/format";
+import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
 import { stateWords } from "../../ui/states";
 import { Shortfall, StateMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
 import { Checkbox } from "./Checkbox";
+import { languageName } from "./filter";
 
-export const COLUMNS = "grid grid-cols-[2rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[2rem_minmax(0,1fr)_6rem_4.5rem_minmax(8rem,11rem)_6rem] xl:grid-cols-[2rem_minmax(0,1fr)_6rem_4.5rem_22rem_6rem]";
+export const COLUMNS = "grid grid-cols-[2rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[2rem_minmax(0,1fr)_6rem_4.5rem_minmax(8rem,11rem)_6rem] xl:grid-cols-[2rem_minmax(0,1fr)_6rem_4.5rem_19rem_6rem]";
 
 export interface RowProps {
   line: DocumentLine;
@@ -43,6 +44,7 @@ export function Row({ line, active, selected, onSelect, onRetry }: RowProps) {
       <span role="cell" className="text-right text-sm text-ink-2 max-md:hidden">{bytes(line.bytes)}</span>
       <span role="cell" className="flex min-w-0 items-center justify-end gap-1.5 md:justify-start">
         <StateMark state={line.state} />
+        {line.state === "ready" && <span className="truncate text-sm text-ink-3 max-md:hidden">{content(line)}</span>}
         <Shortfall line={line} />
         {line.error && <span className="truncate text-xs text-ink-3 max-lg:hidden" title={line.error.message}>{cause(line.error.kind).title}</span>}
         {action && (
@@ -52,4 +54,10 @@ export function Row({ line, active, selected, onSelect, onRetry }: RowProps) {
       <span role="cell" className="text-right text-sm whitespace-nowrap text-ink-3 max-md:hidden"><Time at={line.created_at} /></span>
     </div>
   );
+}
+
+/** What a document that is ready holds: "3 pages · English". */
+function content(line: DocumentLine): string {
+  const pages = line.page_count !== null && line.page_count > 0 ? counted(line.page_count, "page") : null;
+  return [pages, line.language ? languageName(line.language) : null].filter(Boolean).join(" · ");
 }

@@ -31,7 +31,7 @@ function FirstLines({ id, children }: { id: string; children: ReactNode }) {
   return (
     <span className="flex size-full justify-center overflow-hidden pt-4">
       <span className={`${PAPER} bg-surface px-3 py-2.5 text-left text-[7px] leading-[10px] break-words whitespace-pre-wrap text-ink-2`}>
-        {text.split("\n").map(shown).join("\n")}
+        {text.split("\n").map((row) => shown(row.replace(/\t/g, "   "))).join("\n")}
       </span>
     </span>
   );
