@@ -177,7 +177,7 @@ impl<'a> Collector<'a> {
                 None => {}
             }
         }
-        for (_, recognition) in self.inline {
+        for recognition in std::mem::take(&mut self.inline).into_values() {
             if let Some(page) = self.pages.iter_mut().find(|page| page.number == recognition.page.number) {
                 recognised.push(append(page, recognition));
             }
