@@ -48,6 +48,8 @@ pub struct Scan {
     pub dpi: Option<u32>,
     /// Why it is to be read this way, in words.
     pub reason: String,
+    /// Which of the document's pictures it is, from 1, where it stands among the text of its page.
+    pub inline: Option<u32>,
     /// Row by row without gaps, one byte each, 0 is black.
     pub pixels: Bytes,
 }
@@ -61,7 +63,15 @@ impl Scan {
 
     /// A scan whose sizes and pixels agree and keep within the limits.
     pub fn new(number: u32, (width, height): (u32, u32), pixels: impl Into<Bytes>) -> Result<Self> {
-        let scan = Self { number, width, height, dpi: None, reason: String::new(), pixels: pixels.into() };
+        let scan = Self {
+            number,
+            width,
+            height,
+            dpi: None,
+            reason: String::new(),
+            inline: None,
+            pixels: pixels.into(),
+        };
         scan.check()?;
         Ok(scan)
     }
@@ -122,6 +132,9 @@ pub struct Recognition {
 pub struct RecognisedPage {
     /// The page, from 1.
     pub number: u32,
+    /// Which of the document's pictures it is, from 1, where it is no page but stands on one.
+    #[serde(default)]
+    pub inline: Option<u32>,
     /// Who recognised it, with version and languages.
     pub engine: String,
     /// By how many degrees clockwise the scan had to be turned to stand upright.

@@ -1,6 +1,4 @@
 //! HEIC and HEIF, the photographs of phones. Two decoders: what the first cannot read, the second tries.
-//!
-//! AVIF lies in the same box with another codec inside, for which there is no decoder here yet: it is named.
 
 use docmill_core::error::ErrorNote;
 use docmill_core::problem::Problem;
@@ -18,7 +16,6 @@ use crate::sniff::Head;
 
 const HEIC: &str = "image/heic";
 const HEIF: &str = "image/heif";
-const AVIF: &str = "image/avif";
 
 /// Compressed bytes that are taken into memory.
 const MAX_BYTES: u64 = 256 << 20;
@@ -31,7 +28,7 @@ impl Format for Heif {
     }
 
     fn media_types(&self) -> &'static [&'static str] {
-        &[HEIC, HEIF, AVIF]
+        &[HEIC, HEIF]
     }
 
     fn draws(&self) -> bool {
@@ -44,9 +41,6 @@ impl Format for Heif {
 
     fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
         let bytes = input.whole(MAX_BYTES)?;
-        if media_type(&bytes) == Some(AVIF) {
-            return Err(Error::unsupported_format("no decoder for pictures in AV1 (AVIF)"));
-        }
         sink.put(Found::PageCount(1))?;
         let read = picture::guarded(|| first(&bytes, want, limits, sink));
         let Err(error) = read else { return Ok(()) };
@@ -66,22 +60,26 @@ impl Format for Heif {
 }
 
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
-    if bytes.get(4..8) != Some(b"ftyp") {
-        return None;
-    }
-    let length = u32::from_be_bytes(*bytes.first_chunk::<4>()?) as usize;
-    let brands = bytes.get(8..length.clamp(16, 256).min(bytes.len()))?;
-    // The main brand and those it is compatible with; the version stands between.
-    let has = |wanted: &[&[u8; 4]]| brands.chunks_exact(4).any(|brand| wanted.iter().any(|w| *w == brand));
-    if has(&[b"avif", b"avis"]) {
-        Some(AVIF)
-    } else if has(&[b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis"]) {
+    if has_brand(bytes, &[b"avif", b"avis"]) {
+        None
+    } else if has_brand(bytes, &[b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis"]) {
         Some(HEIC)
-    } else if has(&[b"mif1", b"msf1"]) {
+    } else if has_brand(bytes, &[b"mif1", b"msf1"]) {
         Some(HEIF)
     } else {
         None
     }
+}
+
+/// Whether a file says that it is one of these, or compatible with them.
+pub(super) fn has_brand(bytes: &[u8], wanted: &[&[u8; 4]]) -> bool {
+    let brands = || {
+        let length = u32::from_be_bytes(*bytes.first_chunk::<4>()?) as usize;
+        bytes.get(4..8).filter(|name| *name == b"ftyp")?;
+        // The version stands between the main brand and the others.
+        bytes.get(8..length.clamp(16, 256).min(bytes.len()))
+    };
+    brands().unwrap_or_default().chunks_exact(4).any(|brand| wanted.iter().any(|w| *w == brand))
 }
 
 fn first(bytes: &[u8], want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
@@ -169,11 +167,9 @@ mod tests {
     }
 
     #[test]
-    fn damaged_picture_is_corrupt_and_avif_is_named() {
+    fn damaged_picture_is_corrupt() {
         let limits = Limits::default().for_reader();
         let (_, result) = try_read("a.heic", &fixture("heif/damaged.heic"), SEEN, &limits);
         assert_eq!(result.unwrap_err().kind(), ErrorKind::Corrupt);
-        let (_, result) = try_read("a.avif", b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf", SEEN, &limits);
-        assert_eq!(result.unwrap_err().kind(), ErrorKind::UnsupportedFormat);
     }
 }

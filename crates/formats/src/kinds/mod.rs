@@ -3,6 +3,7 @@
 
 use crate::format::Format;
 
+mod avif;
 mod compressed;
 mod csv;
 mod doc;
@@ -52,6 +53,7 @@ pub static ALL: &[&dyn Format] = &[
     &image::Image,
     &tiff::Tiff,
     &heif::Heif,
+    &avif::Avif,
     &jpeg2000::Jpeg2000,
     &zip::Zip,
     &tar::Tar,

@@ -21,6 +21,9 @@ const MORE_WRONG_THAN_RIGHT: f32 = 0.3;
 /// How sure the orientation must be to be followed; the engine itself calls 15 certain and 1 a guess.
 const SURE_OF_ORIENTATION: f32 = 1.0;
 
+/// So many characters are hardly found where there are none.
+const SOME_TEXT: u32 = 40;
+
 /// Directions are compared on pictures of at most so many pixels.
 const DIRECTION_PIXELS: f32 = 3_000_000.0;
 
@@ -52,6 +55,10 @@ impl<'a> Attempts<'a> {
     pub(super) fn run(mut self, sink: &mut dyn Sink) -> Result<Recognition> {
         let as_it_came = Picture::of(self.scan)?;
         if self.tesseract(&as_it_came, Segmentation::Auto, sink)? {
+            return Ok(self.finish());
+        }
+        if self.scan.inline.is_some() && self.best_quality() < MORE_WRONG_THAN_RIGHT && !self.has_many() {
+            // A photograph in a text: looking closer would cost seconds and find nothing.
             return Ok(self.finish());
         }
         let upright = self.upright(as_it_came, sink)?;
@@ -142,6 +149,11 @@ impl<'a> Attempts<'a> {
         self.best_quality() >= self.recogniser.threshold
     }
 
+    /// Whether enough was found for it to be a text that is hard to read, rather than no text.
+    fn has_many(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.reading.characters() >= SOME_TEXT)
+    }
+
     fn best_quality(&self) -> f32 {
         self.best.as_ref().and_then(|best| best.reading.quality()).unwrap_or(0.0)
     }
@@ -171,6 +183,7 @@ impl<'a> Attempts<'a> {
             text,
             page: RecognisedPage {
                 number: self.scan.number,
+                inline: self.scan.inline,
                 engine,
                 turned,
                 width: size.0,

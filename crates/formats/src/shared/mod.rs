@@ -1,6 +1,7 @@
 //! What several readers need: character sets, lines, mail, markup, cells and text of Office documents, members of
 //! containers, pictures, text cut into pages, compound files, TAR and ZIP structure.
 
+pub(crate) mod boxes;
 pub(crate) mod cells;
 pub(crate) mod charset;
 pub(crate) mod compound;
@@ -9,6 +10,7 @@ pub(crate) mod document;
 pub(crate) mod exif;
 pub(crate) mod flow;
 pub(crate) mod grey;
+pub(crate) mod inline;
 pub(crate) mod lines;
 pub(crate) mod mail;
 pub(crate) mod members;

@@ -79,7 +79,7 @@ impl<'a> Recognising<'a> {
 }
 
 async fn recognise(ocr: &dyn Ocr, job: OcrJob, waiting: Option<&Context<'_>>) -> Result<Recognition> {
-    let number = job.scan.number;
+    let (number, inline) = (job.scan.number, job.scan.inline);
     let mut findings = ocr.recognise(job).await?;
     let mut recognised = None;
     loop {
@@ -95,7 +95,7 @@ async fn recognise(ocr: &dyn Ocr, job: OcrJob, waiting: Option<&Context<'_>>) ->
                 let mut recognition =
                     recognised.ok_or_else(|| Error::bug("a page was recognised without a result"))?;
                 // Whatever the child says: it is this page.
-                recognition.page.number = number;
+                (recognition.page.number, recognition.page.inline) = (number, inline);
                 return Ok(recognition);
             }
             None => return Err(Error::unavailable("the recogniser stopped without saying why")),

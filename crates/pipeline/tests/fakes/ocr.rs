@@ -71,6 +71,7 @@ impl Ocr for FakeOcr {
             let page = RecognisedPage {
                 // Not believed: the page is known already.
                 number: 99,
+                inline: None,
                 engine: "fake".into(),
                 turned: 0,
                 width: scan.width,

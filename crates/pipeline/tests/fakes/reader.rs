@@ -102,6 +102,13 @@ fn script(job: &ReadJob, text: &str) -> Vec<Finding> {
         for number in 1..=3 {
             out.extend(scan(number, job.want.ocr));
         }
+    } else if job.name.starts_with("letter") {
+        out.push(page(1));
+        for picture in [1, 2] {
+            let mut scan = Scan::new(1, (2, 1), vec![0, 255]).unwrap();
+            scan.inline = Some(picture);
+            out.push(Finding::Found(Found::Scan(scan)));
+        }
     } else if job.name.starts_with("long") {
         out.push(Finding::Found(Found::PageCount(5)));
         out.extend((1..=5).map(page));

@@ -93,3 +93,32 @@ async fn what_was_recognised_is_reused() {
     assert_eq!(world.end("scan-again.png"), Some((S::Completed, R::Success)));
     assert_eq!(world.ocr.recognised.load(Ordering::SeqCst), 3, "three pages, once");
 }
+
+#[tokio::test(start_paused = true)]
+async fn pictures_in_a_letter_follow_its_text() {
+    let world = World::new();
+    world.ocr.see("words on paper", 0.9);
+    world.offer("letter.docx", b"text").await;
+    world.work().await;
+    assert_eq!(world.end("letter.docx"), Some((S::Completed, R::Success)));
+    let transcript = transcript(&world, "letter.docx").await;
+    assert_eq!(transcript.pages[0].text, "page 1\n\nwords on paper\n\nwords on paper");
+    assert_eq!((transcript.pages[0].source, transcript.pages[0].quality), (TextSource::Native, Some(1.0)));
+    let inline: Vec<_> = transcript.recognised.iter().map(|page| (page.number, page.inline)).collect();
+    assert_eq!(inline, [(1, Some(1)), (1, Some(2))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pictures_in_a_letter_that_fail_or_say_nothing_leave_its_text_alone() {
+    let world = World::new();
+    world.ocr.see("~ |. i", 0.1);
+    world.offer("letter.docx", b"text").await;
+    world.work().await;
+    assert_eq!(transcript(&world, "letter.docx").await.pages[0].text, "page 1");
+    *world.ocr.fails_on.lock().unwrap() = Some((1, ErrorKind::ChildCrashed));
+    world.offer("letter2.docx", b"other text").await;
+    world.work().await;
+    assert_eq!(world.end("letter2.docx"), Some((S::Completed, R::Success)));
+    let transcript = transcript(&world, "letter2.docx").await;
+    assert_eq!((transcript.pages[0].text.as_str(), transcript.problems.len()), ("page 1", 2));
+}

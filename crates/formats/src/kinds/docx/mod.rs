@@ -16,6 +16,7 @@ use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::document::{Troubles, hand_on};
 use crate::shared::flow::Flow;
+use crate::shared::inline::Pictures;
 use crate::shared::opc::{Relations, chart, embedded, main_part, tell_properties};
 use crate::shared::package::Package;
 use crate::shared::pager::Pager;
@@ -61,6 +62,10 @@ impl Format for Docx {
             let result = text(&mut package, &main, &relations, limits, &mut troubles, &mut pager);
             pager.finish()?;
             result?;
+            // Where in the text they stand is not told: what they say follows it.
+            let mut pictures = Pictures::new(want);
+            pictures.give(&mut package, relations.of_kind("image"), 1, limits, sink)?;
+            pictures.finish(sink)?;
         }
         embedded::give(&mut package, &[relations], want, sink)?;
         troubles.tell(sink)

@@ -16,6 +16,9 @@ const MAX_REPEATS: u32 = 1000;
 /// Text of a document without pages is cut into pieces of this size.
 const PART_BYTES: usize = 8 << 20;
 
+/// Pictures beyond this are passed over.
+const MAX_PICTURES: usize = 1_000;
+
 /// Styles that hide a table, beyond which none is noted.
 const MAX_STYLES: usize = 100_000;
 
@@ -84,6 +87,8 @@ pub(super) struct Body {
     /// Sheets and slides are pages; a text has none.
     has_pages: bool,
     given: u32,
+    /// Parts that are pictures, with the page they stand on.
+    pictures: Vec<(u32, String)>,
 }
 
 impl Body {
@@ -96,6 +101,7 @@ impl Body {
             texts: 0,
             is_inner: false,
             has_pages: false,
+            pictures: Vec::new(),
             given: 0,
         }
     }
@@ -277,6 +283,13 @@ impl Body {
                 Open::Page
             }
             "notes" if tag.full_name() == "presentation:notes" => Open::SpeakerNotes,
+            "image" if tag.full_name() == "draw:image" => {
+                if let Some(part) = tag.get("href").filter(|_| self.pictures.len() < MAX_PICTURES) {
+                    let part = part.trim_start_matches("./").to_owned();
+                    self.pictures.push((self.given + 1, part));
+                }
+                return Inside::Walk;
+            }
             "math" => {
                 self.flow.space();
                 Open::Math
@@ -377,7 +390,11 @@ impl Body {
     }
 
     /// Gives the rest.
-    pub(super) fn finish(mut self, troubles: &mut Troubles, sink: &mut dyn Sink) -> Result<()> {
+    pub(super) fn finish(
+        mut self,
+        troubles: &mut Troubles,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<(u32, String)>> {
         troubles.cut(&self.flow);
         let mut text = self.flow.finish();
         if !self.beside.is_empty() {
@@ -390,7 +407,12 @@ impl Body {
             self.given += 1;
             sink.page(native_page(self.given, "text of the document", text))?;
         }
-        sink.put(Found::PageCount(self.given))
+        sink.put(Found::PageCount(self.given))?;
+        // What stands after the last page belongs to it.
+        for (page, _) in &mut self.pictures {
+            *page = (*page).min(self.given);
+        }
+        Ok(self.pictures)
     }
 }
 

@@ -17,6 +17,7 @@ use docmill_core::{Error, Result};
 use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::document::Troubles;
+use crate::shared::inline::Pictures;
 use crate::shared::package::Package;
 use crate::shared::xml::{Node, Xml};
 use crate::sink::Sink;
@@ -92,7 +93,7 @@ impl Format for OpenDocument {
             troubles.note(xml.finish())?;
         }
         if want.text {
-            text(&mut package, &manifest, limits, &mut troubles, sink)?;
+            text(&mut package, &manifest, want, limits, &mut troubles, sink)?;
         }
         objects::give(&mut package, &manifest, want, sink)?;
         troubles.tell(sink)
@@ -116,6 +117,7 @@ fn part_of<'p>(
 fn text(
     package: &mut Package<'_>,
     manifest: &objects::Manifest,
+    want: Want,
     limits: &ReadLimits,
     troubles: &mut Troubles,
     sink: &mut dyn Sink,
@@ -128,8 +130,13 @@ fn text(
     body.read(&mut xml, sink)?;
     let result =
         troubles.note(xml.finish()).and_then(|()| beside(package, manifest, limits, troubles, &mut body));
-    body.finish(troubles, sink)?;
-    result
+    let found = body.finish(troubles, sink)?;
+    result?;
+    let mut pictures = Pictures::new(want);
+    for (page, part) in &found {
+        pictures.give(package, [part.as_str()], *page, limits, sink)?;
+    }
+    pictures.finish(sink)
 }
 
 /// What follows the text: inner documents, headers and footers.

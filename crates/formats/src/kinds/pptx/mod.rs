@@ -10,6 +10,7 @@ use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::document::{Troubles, native_page};
 use crate::shared::flow::Flow;
+use crate::shared::inline::Pictures;
 use crate::shared::opc::{Relations, chart, embedded, main_part, tell_properties};
 use crate::shared::package::Package;
 use crate::shared::xml::{Node, Xml};
@@ -52,17 +53,21 @@ impl Format for Pptx {
             sink.put(Found::PageCount(slides.len() as u32))?;
         }
         let mut all_relations = Vec::new();
+        let mut pictures = Pictures::new(want);
         for (index, part) in slides.iter().enumerate() {
             let relations = relations_of(&mut package, part, limits, &mut troubles)?;
             if want.text {
                 let mut flow = Flow::default();
                 let result = page(&mut package, part, &relations, limits, &mut troubles, &mut flow);
                 troubles.cut(&flow);
-                sink.page(native_page(index as u32 + 1, "text of the slide and its notes", flow.finish()))?;
+                let number = index as u32 + 1;
+                sink.page(native_page(number, "text of the slide and its notes", flow.finish()))?;
                 result?;
+                pictures.give(&mut package, relations.of_kind("image"), number, limits, sink)?;
             }
             all_relations.push(relations);
         }
+        pictures.finish(sink)?;
         embedded::give(&mut package, &all_relations, want, sink)?;
         troubles.tell(sink)
     }

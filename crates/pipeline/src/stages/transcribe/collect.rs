@@ -25,6 +25,9 @@ const MAX_METADATA_BYTES: usize = 64 << 10;
 /// Further problems of one document add nothing.
 const MAX_PROBLEMS: usize = 1_000;
 
+/// Words in a picture among text that are less sure than this are rather wrong than right.
+const WORTH_READING: f32 = 0.3;
+
 /// A transcript in the making.
 pub(crate) struct Collector<'a> {
     limits: &'a Limits,
@@ -36,6 +39,8 @@ pub(crate) struct Collector<'a> {
     problems: Vec<Problem>,
     members: u64,
     recognised: BTreeMap<u32, Recognition>,
+    /// Pictures that stand among the text of a page.
+    inline: BTreeMap<u32, Recognition>,
     ocr: OcrNote,
 }
 
@@ -62,6 +67,7 @@ impl<'a> Collector<'a> {
             limits,
             kind,
             recognised: BTreeMap::new(),
+            inline: BTreeMap::new(),
             ocr,
             text_bytes: 0,
             page_count: None,
@@ -111,7 +117,10 @@ impl<'a> Collector<'a> {
             }
             Found::Recognised(recognition) => {
                 self.count_text(&recognition.text)?;
-                self.recognised.insert(recognition.page.number, recognition);
+                match recognition.page.inline {
+                    Some(picture) => self.inline.insert(picture, recognition),
+                    None => self.recognised.insert(recognition.page.number, recognition),
+                };
             }
             Found::Warn(problem) => self.problem(problem),
             Found::ChildListed { .. } => self.members += 1,
@@ -169,6 +178,11 @@ impl<'a> Collector<'a> {
                 None => {}
             }
         }
+        for recognition in std::mem::take(&mut self.inline).into_values() {
+            if let Some(page) = self.pages.iter_mut().find(|page| page.number == recognition.page.number) {
+                recognised.push(append(page, recognition));
+            }
+        }
         if let Some(problem) = keep_words(&mut recognised) {
             self.problem(problem);
         }
@@ -219,6 +233,25 @@ fn merge(page: &mut Page, recognition: Recognition, always: bool) -> RecognisedP
         }
         page.source = TextSource::Ocr;
         page.quality = how.quality;
+    }
+    how
+}
+
+/// What a picture says follows the text of the page it stands on. A photograph in which something was taken for letters
+/// says nothing: its words are kept among what was recognised, and are no text.
+fn append(page: &mut Page, recognition: Recognition) -> RecognisedPage {
+    let Recognition { text, page: how, .. } = recognition;
+    let quality = how.quality.unwrap_or(0.0);
+    if text.trim().is_empty() || quality < WORTH_READING {
+        return how;
+    }
+    if !page.text.is_empty() {
+        page.text.push_str(if page.text.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    page.text.push_str(text.trim_end());
+    page.reason.push_str(&format!("; a picture in it recognised by {}", how.engine));
+    if page.source == TextSource::None {
+        (page.source, page.quality) = (TextSource::Ocr, how.quality);
     }
     how
 }

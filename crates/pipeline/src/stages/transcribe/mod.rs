@@ -20,7 +20,7 @@ use crate::stages::intake::document::too_deep;
 pub(crate) use collect::{Collector, EMBEDDED_FILES, OcrNote};
 
 /// Raise it when the same bytes and settings give other text than before: old results are not reused then.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Places of more words than this are not kept: they would be larger than any text.
 const MAX_KEPT_WORDS: usize = 1_000_000;
