@@ -16,12 +16,12 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    /// By ISO 639-1.
+    /// By ISO 639-3, as docmill says what language it has found.
     pub(crate) fn code(self) -> &'static str {
         match self {
-            Self::En => "en",
-            Self::De => "de",
-            Self::Fr => "fr",
+            Self::En => "eng",
+            Self::De => "deu",
+            Self::Fr => "fra",
         }
     }
 }

@@ -3,6 +3,10 @@
 //!
 //! Every number comes from the file: nothing is taken from a place that the file does not have, and lists end where
 //! their box ends.
+#![expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "a box is named by a byte string, which is a reference"
+)]
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
