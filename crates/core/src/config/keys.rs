@@ -634,7 +634,7 @@ mod tests {
             for (path, value) in key.show(&settings) {
                 let raw = match value.strip_prefix('"') {
                     Some(text) => Raw::Text(text.trim_end_matches('"').into()),
-                    None => Raw::Text(value.trim_matches(['[', ']']).into()),
+                    None => Raw::Text(value.trim_matches(['[', ']']).replace('"', "")),
                 };
                 let (found, name) = Key::find(&path).unwrap();
                 found.set(&mut copy, name, &raw).unwrap();

@@ -57,7 +57,7 @@ fn good_page_takes_one_try_and_gives_words_with_their_places() {
     assert_eq!(page.page.tries.len(), 1);
     assert!(page.page.quality.unwrap() > 0.7);
     let river = page.page.words.iter().find(|word| word.text == "river").unwrap();
-    assert!((300..420).contains(&river.x) && river.y < 80 && river.line == 0, "{river:?}");
+    assert!((280..420).contains(&river.x) && river.y < 80 && river.line == 0, "{river:?}");
 }
 
 #[test]

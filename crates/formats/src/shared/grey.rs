@@ -121,7 +121,8 @@ impl Grey {
         (above * (1.0 - low_share) + below * low_share).round() as u8
     }
 
-    /// The level that separates ink from paper best (Otsu).
+    /// The level that separates ink from paper best (Otsu): ink is this dark or darker. In a page of nothing but black and
+    /// white it is black itself.
     pub(crate) fn threshold(&self) -> u8 {
         let mut counts = [0_u64; 256];
         for pixel in &self.pixels {

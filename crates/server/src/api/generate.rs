@@ -42,7 +42,7 @@ pub(super) fn operations() -> Vec<Operation> {
 #[serde(deny_unknown_fields)]
 struct Asked {
     /// How many documents.
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 100))]
     count: u32,
     /// The same seed gives the same documents; drawn if it is left out.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]

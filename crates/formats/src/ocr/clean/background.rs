@@ -62,7 +62,7 @@ mod tests {
         for y in 0..height {
             for x in 0..width {
                 // Light falls from the left; every twentieth row is a line of ink.
-                let paper = 250 - x;
+                let paper = 250 - x / 2;
                 pixels.push(if y % 20 == 10 { paper / 4 } else { paper } as u8);
             }
         }

@@ -12,7 +12,7 @@ const MIN_PIECES: usize = 12;
 pub(super) fn height(page: &Grey) -> Option<f32> {
     let level = page.threshold();
     let (width, rows) = (page.width() as usize, page.height() as usize);
-    let mut ink: Vec<bool> = page.pixels().iter().map(|pixel| *pixel < level).collect();
+    let mut ink: Vec<bool> = page.pixels().iter().map(|pixel| *pixel <= level).collect();
     let mut heights = Vec::new();
     let mut open = Vec::new();
     for start in 0..ink.len() {

@@ -45,7 +45,7 @@ fn ink(page: &Grey) -> Vec<(f32, f32)> {
     let mut points = Vec::new();
     let pixels = page.pixels();
     for at in width..pixels.len() {
-        if pixels[at - width] < level && pixels[at] >= level {
+        if pixels[at - width] <= level && pixels[at] > level {
             points.push(((at % width) as f32, (at / width) as f32));
         }
     }
