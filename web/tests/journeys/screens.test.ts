@@ -51,7 +51,12 @@ async function loseOne(): Promise<void> {
   const added = (await server.blobs()).filter((path) => !before.has(path));
   await Promise.all(added.map((path) => rm(path)));
   await server.cli("resume", "--kind", "intake-document");
-  await expect.poll(async () => ((await (await fetch(`${server.url}/v1/status`)).json()) as { tasks: { dead: number } }).tasks.dead, { timeout: 60_000 }).toBeGreaterThan(0);
+  // Outside of a test nothing can be polled for.
+  for (let dead = 0; dead === 0; ) {
+    const status = (await (await fetch(`${server.url}/v1/status`)).json()) as { tasks: { dead: number } };
+    dead = status.tasks.dead;
+    if (dead === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 interface Violation { id: string; impact: string | null; nodes: { html: string; failureSummary: string }[] }

@@ -12,8 +12,10 @@ export class LitWord {
     for (const listener of this.listeners) listener(lit);
   }
 
+  /** Tells at once what is lit: the page may be drawn after the pointer has come to rest. */
   subscribe(listener: (lit: Lit | null) => void): () => void {
     this.listeners.add(listener);
+    listener(this.now);
     return () => { this.listeners.delete(listener); };
   }
 }
