@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
     use crate::sink::Collected;
-    use crate::tests_support::{fixture, package_of, scans, try_read};
+    use crate::tests_support::{fixture, package_of, scans, stored_package_of, try_read};
 
     const SEEN: Want = Want { ocr: OcrMode::Auto, ..Want::TEXT };
     const WORD: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
@@ -206,7 +206,7 @@ mod tests {
             <draw:page><draw:frame><draw:text-box><text:p>First</text:p></draw:text-box></draw:frame></draw:page>
             <draw:page><draw:frame><draw:image xlink:href="Pictures/a.png"/></draw:frame></draw:page>
             </office:presentation></office:body></office:document-content>"#;
-        let slides = package_of(&[
+        let slides = stored_package_of(&[
             ("mimetype", b"application/vnd.oasis.opendocument.presentation"),
             ("content.xml", content),
             ("Pictures/a.png", &scan),
