@@ -19,7 +19,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const [, go] = useLocation();
   const { choose, chooseFolder } = useUploads();
   const { link } = useLive();
-  const close = () => setOpen(null);
+  // The browser tells of a closed dialog a moment later: by then another may be open, which is to stay.
+  const close = (what: Open) => () => setOpen((now) => (now === what ? null : now));
   useKeys({
     "/": () => setOpen("palette"),
     "ctrl+k": () => setOpen("palette"),
@@ -36,16 +37,16 @@ export function Shell({ children }: { children: ReactNode }) {
           <div className="hidden w-52 shrink-0 border-r border-line bg-surface md:block"><Rail /></div>
           {open === "rail" && (
             <div className="absolute inset-0 z-30 md:hidden">
-              <button type="button" aria-label="Close the menu" onClick={close} className="absolute inset-0 bg-[var(--scrim)]" />
-              <div className="relative h-full w-60 border-r border-line bg-surface"><Rail onGo={close} /></div>
+              <button type="button" aria-label="Close the menu" onClick={close("rail")} className="absolute inset-0 bg-[var(--scrim)]" />
+              <div className="relative h-full w-60 border-r border-line bg-surface"><Rail onGo={close("rail")} /></div>
             </div>
           )}
           <main id="main" tabIndex={-1} className="min-w-0 flex-1">{link === "locked" ? <KeyGate /> : children}</main>
         </div>
       </div>
       <Tray />
-      {open === "palette" && <Palette onClose={close} onUpload={choose} onKeys={() => setOpen("keys")} />}
-      {open === "keys" && <KeysHelp onClose={close} />}
+      {open === "palette" && <Palette onClose={close("palette")} onUpload={choose} onKeys={() => setOpen("keys")} />}
+      {open === "keys" && <KeysHelp onClose={close("keys")} />}
     </DropZone>
   );
 }
