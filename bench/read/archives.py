@@ -19,7 +19,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import venv
 import zipfile
 from pathlib import Path
 
@@ -28,21 +27,14 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "ingest")]
 import texts  # noqa: E402
 from measure import ROOT, machine, table, write_reading  # noqa: E402
+from tools import release, with_packages  # noqa: E402
 
 BARS = {"zip": 140.0, "7z": 50.0}
 POSTS = 30_000
 LARGEST = 4 << 20
 
-try:
-    import py7zr
-except ImportError:
-    HOME = Path(tempfile.gettempdir()) / "docmill-bench-archives"
-    if Path(sys.prefix) == HOME:
-        raise
-    if not HOME.exists():
-        venv.create(HOME, with_pip=True)
-    subprocess.run([HOME / "bin/pip", "install", "--quiet", "py7zr"], check=True)
-    os.execv(HOME / "bin/python", ["python", *sys.argv])
+with_packages("archives", "py7zr")
+import py7zr  # noqa: E402
 
 
 def main():
@@ -53,10 +45,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the results and the table in docs/quality.md")
     options = parser.parse_args()
     before = machine()
-    docmill = options.docmill
-    if not docmill:
-        subprocess.run(["cargo", "build", "--release", "--locked", "--package", "docmill"], check=True, cwd=ROOT)
-        docmill = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/docmill"
+    docmill = release(options.docmill)
     with tempfile.TemporaryDirectory(prefix="docmill-archives-") as folder:
         archives = make(Path(folder), options.shared)
         results = {kind: measure(docmill, path, options.rounds) for kind, path in archives.items()}

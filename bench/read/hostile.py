@@ -24,6 +24,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 from measure import ROOT, commit, family, machine, table  # noqa: E402
+from tools import release  # noqa: E402
 
 MOST_SILENCE_S = 90
 RESULTS = ROOT / "bench" / "results" / "read_hostile.json"
@@ -37,10 +38,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the results")
     options = parser.parse_args()
     before = machine()
-    docmill = options.docmill and options.docmill.resolve()
-    if not docmill:
-        subprocess.run(["cargo", "build", "--release", "--locked", "--package", "docmill"], check=True, cwd=ROOT)
-        docmill = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "release/docmill"
+    docmill = release(options.docmill)
     results = {}
     for through in options.through:
         with tempfile.TemporaryDirectory(prefix="docmill-hostile-") as folder:

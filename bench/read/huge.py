@@ -11,7 +11,6 @@ ledger that balances, and no child above its memory limit.
 
 import argparse
 import json
-import os
 import random
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 from measure import ROOT, MemoryOfTree, commit, machine, table  # noqa: E402
+from tools import release  # noqa: E402
 
 PAGES = 1_000_000
 TEXT_BYTES = 512 << 20
@@ -138,10 +138,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the results")
     options = parser.parse_args()
     before = machine()
-    docmill = options.docmill
-    if not docmill:
-        subprocess.run(["cargo", "build", "--release", "--locked", "--package", "docmill"], check=True, cwd=ROOT)
-        docmill = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/docmill"
+    docmill = release(options.docmill)
     rows = {}
     for name in options.only:
         with tempfile.TemporaryDirectory(prefix="docmill-huge-") as folder:

@@ -15,32 +15,20 @@ copies are installed into an environment of their own. Fails under the bars that
 import argparse
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent)]
 
-from measure import ROOT, machine, table  # noqa: E402
-from written import write  # noqa: E402
+from measure import ROOT, machine, table, write_reading  # noqa: E402
+from tools import release, timed, with_packages  # noqa: E402
 
-try:
-    import numpy  # noqa: F401
-    import PIL  # noqa: F401
-except ImportError:
-    HOME = Path(tempfile.gettempdir()) / "docmill-bench-ocr"
-    if Path(sys.prefix) == HOME:
-        raise
-    if not HOME.exists():
-        venv.create(HOME, with_pip=True)
-    subprocess.run([HOME / "bin/pip", "install", "--quiet", "pillow", "numpy", "rapidfuzz"], check=True)
-    os.execv(HOME / "bin/python", ["python", *sys.argv])
+with_packages("ocr", "pillow:PIL", "numpy", "rapidfuzz")
 
 TURNED = ["phototest-rotated-180", "phototest-rotated-L", "phototest-rotated-R"]
 GOOD_SCAN = "phototest.tif"
@@ -58,21 +46,16 @@ def main():
     if not shutil.which("tesseract"):
         sys.exit("`tesseract` is missing: apt-get install tesseract-ocr")
     before = machine()
-    binary = (options.docmill or build()).resolve()
+    binary = release(options.docmill)
     results = {"machine": before, **measure(options.shared, binary, options.data or models(binary))}
     bars = results["bars"]
     table(["measure", "docmill", "bar", "Tesseract alone"], [row(bar) for bar in bars])
     table(["files", "CER", "word recall", "CPU s each"], [list(s.values()) for s in results["sets"]])
     if options.write:
-        write("read_ocr", "bench/read/ocr.py --write", "ocr", results, markdown(bars))
+        write_reading("ocr", "bench/read/ocr.py --write", results, markdown(bars))
     missed = [bar["measure"] for bar in bars if not bar["met"]]
     if missed:
         sys.exit("missed: " + "; ".join(missed))
-
-
-def build():
-    subprocess.run(["cargo", "build", "--release", "--locked", "--package", "docmill"], check=True, cwd=ROOT)
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/docmill"
 
 
 def models(binary):
@@ -152,11 +135,8 @@ def by_tesseract(path):
 
 
 def run(command, **more):
-    """What a command prints, and the CPU time in seconds of all its processes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, **more).stdout
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return out.decode("utf-8", "replace"), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    out, cpu = timed(command, **more)
+    return out.decode("utf-8", "replace"), cpu
 
 
 def score(shared, texts, truth, *more):

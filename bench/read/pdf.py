@@ -31,13 +31,13 @@ import sys
 import tempfile
 import time
 import unicodedata
-import venv
 from collections import Counter
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 from measure import ROOT, machine, table, write_reading  # noqa: E402
+from tools import release, with_packages  # noqa: E402
 
 FEWEST_WORDS = 20
 MUST_BE_EXPLAINED = 0.8
@@ -45,17 +45,9 @@ SECONDS = 60
 MEMORY = 4 << 30
 EXPLAINED = Path(__file__).with_name("explained.json")
 
-try:
-    import pymupdf as mupdf
-    import pypdfium2 as pdfium
-except ImportError:
-    HOME = Path(tempfile.gettempdir()) / "docmill-bench-pdf"
-    if Path(sys.prefix) == HOME:
-        raise
-    if not HOME.exists():
-        venv.create(HOME, with_pip=True)
-    subprocess.run([HOME / "bin/pip", "install", "--quiet", "pypdfium2", "PyMuPDF", "rapidfuzz"], check=True)
-    os.execv(HOME / "bin/python", ["python", *sys.argv])
+with_packages("pdf", "pypdfium2", "PyMuPDF:pymupdf", "rapidfuzz")
+import pymupdf as mupdf  # noqa: E402
+import pypdfium2 as pdfium  # noqa: E402
 
 
 def pdftotext(path):
@@ -131,7 +123,7 @@ def main():
     options = parser.parse_args()
     mupdf.TOOLS.mupdf_display_errors(False)
     before = machine()
-    show = options.show or build()
+    show = release(options.show, "docmill-formats", "show")
     options.votes.mkdir(parents=True, exist_ok=True)
     folders = [options.shared / "hostile" / "pdf", options.shared / "corpus"]
     files = sorted(p for f in folders for p in f.rglob("*") if p.suffix.lower() == ".pdf")
@@ -168,12 +160,6 @@ def main():
         write_reading("pdf", "bench/read/pdf.py --write", results, markdown(results))
     if unexplained:
         sys.exit(f"not explained in {EXPLAINED.name}: {', '.join(unexplained)}")
-
-
-def build():
-    command = ["cargo", "build", "--release", "--locked", "--package", "docmill-formats", "--example", "show"]
-    subprocess.run(command, check=True, cwd=ROOT)
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/show"
 
 
 def vote(path, folder):

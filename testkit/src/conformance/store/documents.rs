@@ -15,7 +15,7 @@ use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::state::TaskState;
 use docmill_core::task::Lease;
 
-use super::world::{KIND, World, done, failure, new_task};
+use super::world::{KIND, World, done, ended, failure, new_task};
 use crate::conformance::{Bench, Case};
 
 pub(super) fn cases() -> Vec<Case<dyn Store>> {
@@ -26,6 +26,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         stale_document_is_told_by_the_server,
         list_pages_see_each_document_once,
         list_matches_language_time_and_batch,
+        list_of_a_state_is_the_list_of_all_without_the_others,
         work_is_counted_by_kind_stage_and_state,
         changes_come_in_order_each_document_once,
         blob_keys_are_exactly_those_in_use,
@@ -193,6 +194,53 @@ async fn list_matches_language_time_and_batch(bench: Bench<dyn Store>) {
     let stranger = world.store.tenant("stranger").await.unwrap();
     let theirs = world.store.list(stranger, &ListQuery { batch: Some(batch), ..all }).await.unwrap();
     assert!(theirs.documents.is_empty(), "a batch is its tenant's");
+}
+
+async fn list_of_a_state_is_the_list_of_all_without_the_others(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let error = failure(ErrorKind::Timeout);
+    let failed = || Outcome::Dead {
+        end: Some(IngestionEnd::failed(error.clone())),
+        error: error.clone(),
+        charged: true,
+    };
+    let mut review = IngestionEnd::completed(ResultCode::Success, Vec::new());
+    review.needs_review = true;
+    // Each text comes several times and ends differently: its state is that of the newest ingestion alone.
+    for round in 0..3 {
+        for text in ["a", "b", "c", "d", "e"] {
+            world.take(world.receipt(None, &format!("{text}.txt"), text)).await;
+            let lease = world.claim_one().await;
+            let outcome = match (text, round) {
+                ("a", 2) | ("b", 0 | 1) => failed(),
+                ("c", 1 | 2) => ended(ResultCode::Unsupported),
+                ("d", 2) => done(Done { end: Some(review.clone()), ..Done::default() }),
+                _ => ended(ResultCode::Success),
+            };
+            world.report(&lease, outcome).await;
+        }
+    }
+    world.receive(None, 3).await;
+    let all = world.store.list(world.tenant, &ListQuery::all(100)).await.unwrap().documents;
+    for state in DocumentState::ALL {
+        let expected: Vec<_> = all.iter().filter(|line| line.state == *state).collect();
+        let mut query = ListQuery { state: Some(*state), ..ListQuery::all(1) };
+        let mut found = Vec::new();
+        loop {
+            let page = world.store.list(world.tenant, &query).await.unwrap();
+            found.extend(page.documents);
+            query.cursor = page.next_cursor;
+            if query.cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{state:?}");
+    }
+    let counted = |state| all.iter().filter(|line| line.state == state).count();
+    assert_eq!(counted(DocumentState::Failed), 1);
+    assert_eq!(counted(DocumentState::Unsupported), 1);
+    assert_eq!(counted(DocumentState::NeedsReview), 1);
+    assert_eq!(counted(DocumentState::Processing), 3);
 }
 
 async fn work_is_counted_by_kind_stage_and_state(bench: Bench<dyn Store>) {

@@ -3,6 +3,7 @@
 use docmill_core::Result;
 use docmill_core::answer::{DocumentLine, ListAnswer};
 use docmill_core::clock::Timestamp;
+use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::store::ListQuery;
 use docmill_core::problem::ResultCode;
@@ -15,6 +16,47 @@ use super::{evidence, evidence_from, state};
 
 /// Rows looked at in one step while a state is searched for.
 const STEP: usize = 500;
+
+/// The list, of documents that can be in a state at all: a small index holds those and nothing else. Most documents are
+/// ready, so that those are looked for among all.
+fn statement(state: Option<DocumentState>) -> &'static str {
+    macro_rules! list {
+        ($only:literal) => {
+            concat!(
+                "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
+                   c.result, c.error, ",
+                evidence!(),
+                evidence_from!(),
+                "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid IS NULL OR d.document_id < $2)
+                   AND ($4::text IS NULL OR d.media_type = $4)
+                   AND ($5::text IS NULL OR starts_with(d.media_type, $5))
+                   AND ($6::uuid[] IS NULL OR d.document_id = ANY($6))
+                   AND ($7::text IS NULL OR c.language = $7)
+                   AND ($8::bigint IS NULL OR d.created_at >= $8) AND ($9::bigint IS NULL OR d.created_at < $9)
+                   AND ($10::uuid IS NULL OR EXISTS (SELECT 1 FROM ingestion b
+                     WHERE b.document_id = d.document_id AND b.batch_id = $10 AND b.tenant_id = $1)) ",
+                $only,
+                " ORDER BY d.document_id DESC LIMIT $3"
+            )
+        };
+    }
+    match state {
+        None | Some(DocumentState::Ready | DocumentState::Unclassified) => list!(""),
+        Some(DocumentState::NeedsReview) => list!("AND d.needs_review"),
+        Some(DocumentState::Stale | DocumentState::Processing) => list!(
+            "AND d.document_id IN (SELECT k.document_id FROM ingestion k
+               WHERE k.tenant_id = $1 AND k.status = 'in_progress')"
+        ),
+        Some(DocumentState::Failed) => list!(
+            "AND d.document_id IN (SELECT k.document_id FROM ingestion k
+               WHERE k.tenant_id = $1 AND (k.status = 'failed' OR k.status = 'cancelled'))"
+        ),
+        Some(DocumentState::Unsupported) => list!(
+            "AND d.document_id IN (SELECT k.document_id FROM ingestion k
+               WHERE k.tenant_id = $1 AND k.result = 'UNSUPPORTED')"
+        ),
+    }
+}
 
 pub(in super::super) async fn list(
     conn: &mut PgConnection,
@@ -31,35 +73,23 @@ pub(in super::super) async fn list(
     let types = Types::of(wanted.media_type.as_deref());
     let ids = wanted.ids.as_ref().map(|ids| ids.iter().map(|d| d.0).collect::<Vec<_>>());
     let step = if wanted.state.is_some() { STEP.max(limit) } else { limit + 1 };
+    let sql = statement(wanted.state);
     let mut documents: Vec<DocumentLine> = Vec::new();
     loop {
-        let rows = query::<Postgres>(concat!(
-            "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
-               c.result, c.error, ",
-            evidence!(),
-            evidence_from!(),
-            "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid IS NULL OR d.document_id < $2)
-               AND ($4::text IS NULL OR d.media_type = $4) AND ($5::text IS NULL OR starts_with(d.media_type, $5))
-               AND ($6::uuid[] IS NULL OR d.document_id = ANY($6))
-               AND ($7::text IS NULL OR c.language = $7)
-               AND ($8::bigint IS NULL OR d.created_at >= $8) AND ($9::bigint IS NULL OR d.created_at < $9)
-               AND ($10::uuid IS NULL OR EXISTS (SELECT 1 FROM ingestion b
-                 WHERE b.document_id = d.document_id AND b.batch_id = $10 AND b.tenant_id = $1))
-             ORDER BY d.document_id DESC LIMIT $3"
-        ))
-        .bind(tenant.0)
-        .bind(before.map(|d| d.0))
-        .bind(step as i64)
-        .bind(types.exactly.map(text))
-        .bind(types.prefix.map(text))
-        .bind(&ids)
-        .bind(wanted.language.as_deref().map(text))
-        .bind(wanted.since.map(|at| at.0))
-        .bind(wanted.until.map(|at| at.0))
-        .bind(wanted.batch.map(|batch| batch.0))
-        .fetch_all(&mut *conn)
-        .await
-        .map_err(sql_error("list documents"))?;
+        let rows = query::<Postgres>(sql)
+            .bind(tenant.0)
+            .bind(before.map(|d| d.0))
+            .bind(step as i64)
+            .bind(types.exactly.map(text))
+            .bind(types.prefix.map(text))
+            .bind(&ids)
+            .bind(wanted.language.as_deref().map(text))
+            .bind(wanted.since.map(|at| at.0))
+            .bind(wanted.until.map(|at| at.0))
+            .bind(wanted.batch.map(|batch| batch.0))
+            .fetch_all(&mut *conn)
+            .await
+            .map_err(sql_error("list documents"))?;
         let page: Vec<DocumentLine> = rows.iter().map(|row| line(row, now)).collect::<Result<_>>()?;
         let last = page.last().map(|d| d.document_id);
         let full = page.len() == step;
