@@ -97,6 +97,7 @@ TABLE document
   UNIQUE (tenant_id, content_hash)
   CREATE UNIQUE INDEX document_change ON document USING btree (change_seq) WHERE (change_seq IS NOT NULL)
   CREATE INDEX document_list ON document USING btree (tenant_id, removed, document_id)
+  CREATE INDEX document_review ON document USING btree (tenant_id, document_id) WHERE needs_review
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE event
@@ -161,10 +162,13 @@ TABLE ingestion
   FOREIGN KEY (source_id) REFERENCES source(source_id)
   CHECK ((status = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])))
   CREATE INDEX ingestion_document ON ingestion USING btree (document_id)
+  CREATE INDEX ingestion_failed ON ingestion USING btree (tenant_id, document_id) WHERE ((status = 'failed'::text) OR (status = 'cancelled'::text))
   CREATE INDEX ingestion_loose ON ingestion USING btree (tenant_id, status) WHERE (batch_id IS NULL)
+  CREATE INDEX ingestion_open ON ingestion USING btree (tenant_id, document_id) WHERE (status = 'in_progress'::text)
   CREATE INDEX ingestion_parent ON ingestion USING btree (parent_id, "position") WHERE (parent_id IS NOT NULL)
   CREATE INDEX ingestion_problem ON ingestion USING btree (tenant_id, ingestion_id) WHERE (problems IS NOT NULL)
   CREATE UNIQUE INDEX ingestion_receipt ON ingestion USING btree (batch_id, receipt_key) WHERE (batch_id IS NOT NULL)
+  CREATE INDEX ingestion_unsupported ON ingestion USING btree (tenant_id, document_id) WHERE (result = 'UNSUPPORTED'::text)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE manifest

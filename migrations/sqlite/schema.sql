@@ -250,15 +250,23 @@ CREATE UNIQUE INDEX document_change ON document (change_seq) WHERE change_seq IS
 
 CREATE INDEX document_list ON document (tenant_id, removed, document_id);
 
+CREATE INDEX document_review ON document (tenant_id, document_id) WHERE needs_review = 1;
+
 CREATE INDEX ingestion_document ON ingestion (document_id);
 
+CREATE INDEX ingestion_failed ON ingestion (tenant_id, document_id) WHERE status = 'failed' OR status = 'cancelled';
+
 CREATE INDEX ingestion_loose ON ingestion (tenant_id, status) WHERE batch_id IS NULL;
+
+CREATE INDEX ingestion_open ON ingestion (tenant_id, document_id) WHERE status = 'in_progress';
 
 CREATE INDEX ingestion_parent ON ingestion (parent_id, position) WHERE parent_id IS NOT NULL;
 
 CREATE INDEX ingestion_problem ON ingestion (tenant_id, ingestion_id) WHERE problems IS NOT NULL;
 
 CREATE UNIQUE INDEX ingestion_receipt ON ingestion (batch_id, receipt_key) WHERE batch_id IS NOT NULL;
+
+CREATE INDEX ingestion_unsupported ON ingestion (tenant_id, document_id) WHERE result = 'UNSUPPORTED';
 
 CREATE INDEX step_result_reuse ON step_result (tenant_id, step, fingerprint) WHERE degraded = 0 AND reused = 0;
 
