@@ -84,7 +84,7 @@ class Server:
         for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
             try:
                 fields = Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):
                 continue  # It has ended meanwhile; the next look finds it in the sum of those that have.
             ticks += int(fields[11]) + int(fields[12])
         return ticks * 1000 / TICKS
