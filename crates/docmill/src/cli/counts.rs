@@ -4,9 +4,9 @@ use docmill_core::answer::CountAnswer;
 
 use crate::terminal::{count, counted};
 
-/// `3 documents start again, 2 left as they are (busy: 2)`.
+/// `3 documents started again, 2 left as they are (busy: 2)`.
 pub(super) fn sentence(answer: &CountAnswer, one: &str, many: &str, verb: &str) -> String {
-    let would = if answer.dry_run { "would " } else { "" };
+    let would = if answer.dry_run { "would be " } else { "" };
     let mut out = format!("{} {would}{verb}", counted(answer.count, one, many));
     if answer.skipped > 0 {
         out.push_str(&format!(", {} left as they are", count(answer.skipped)));
@@ -37,7 +37,7 @@ mod tests {
             dry_run: true,
             ..CountAnswer::default()
         };
-        let text = sentence(&answer, "document", "documents", "start again");
-        assert_eq!(text, "3 documents would start again, 2 left as they are (busy: 2)");
+        let text = sentence(&answer, "document", "documents", "started again");
+        assert_eq!(text, "3 documents would be started again, 2 left as they are (busy: 2)");
     }
 }

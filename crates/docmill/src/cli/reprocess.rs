@@ -45,7 +45,7 @@ impl Args {
             dry_run: self.dry_run,
         };
         let answer: CountAnswer = ask(cx, "reprocess", call).await?;
-        print(cx, &answer, |answer| counts::sentence(answer, "document", "documents", "start again"))?;
+        print(cx, &answer, |answer| counts::sentence(answer, "document", "documents", "started again"))?;
         Ok(Exit::Ok)
     }
 }
