@@ -4,6 +4,7 @@
 //! Its models are not part of docmill; `docmill models pull` gets them.
 
 mod detect;
+mod gaps;
 mod lines;
 mod recognise;
 

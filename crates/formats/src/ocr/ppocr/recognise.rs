@@ -7,6 +7,7 @@ use rten::Model;
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 
+use super::gaps::with_blanks;
 use super::{Area, failed};
 use crate::shared::grey::Grey;
 
@@ -97,7 +98,7 @@ impl Recogniser {
         for ((area, strip), line) in strips.iter().zip(likely.chunks_exact((steps * classes).max(1))) {
             // Shorter strips are padded on the right; their share of the steps is their own.
             let used = strip.width() as f32 / width as f32 * steps as f32;
-            let glyphs = self.decode(line, classes, used);
+            let glyphs = with_blanks(self.decode(line, classes, used), strip);
             let sum: f32 = glyphs.iter().map(|glyph| glyph.confidence).sum();
             if !glyphs.is_empty() && sum / glyphs.len() as f32 >= MIN_CONFIDENCE {
                 pieces.push(Piece { area: *area, glyphs });
