@@ -48,10 +48,10 @@ def score(scorer, said, truth, *options):
 
 
 def halves(truth):
-    """The even and the odd ones of the documents in the order of their names: weights were tuned on the even half only."""
+    """The even and the odd ones of the documents in the order of their names: only even ones were read for the weights."""
     known = json.loads(truth.read_text())
     names = sorted(known)
-    for name, part in (("tuned", names[::2]), ("held_out", names[1::2])):
+    for name, part in (("read", names[::2]), ("held_out", names[1::2])):
         path = temporary / f"{name}.json"
         path.write_text(json.dumps({n: known[n] for n in part}))
         yield name, path
@@ -85,7 +85,7 @@ for name, bar, other in (("SemEval2017", 0.22, "YAKE 0.18"), ("WikiNews", None, 
     row(f"`tags/{name}`", "F1@10", results[f"tags_{name}"]["f1@10"], bar, other)
     for half, path in halves(truth):
         results[f"tags_{name}_{half}"] = score("score_tags.py", said, path)
-        row(f"`tags/{name}`, the half {'tuned on' if half == 'tuned' else 'held out'}", "F1@10", results[f"tags_{name}_{half}"]["f1@10"], None)
+        row(f"`tags/{name}`, {'even half' if half == 'read' else 'odd half, held out'}", "F1@10", results[f"tags_{name}_{half}"]["f1@10"], None)
 
 news = corpus / "class/20news"
 results["20news"] = score("score_class.py", guess("learn", news / "train", news / "train.json", news / "docs"), news / "truth.json")

@@ -238,11 +238,11 @@ impl Counter {
             self.total += 1;
         } else if c.is_alphabetic() {
             self.digits = 0;
-            self.total += usize::from(self.letters % 8 == 0);
+            self.total += usize::from(self.letters.is_multiple_of(8));
             self.letters += 1;
         } else if c.is_numeric() {
             self.letters = 0;
-            self.total += usize::from(self.digits % 2 == 0);
+            self.total += usize::from(self.digits.is_multiple_of(2));
             self.digits += 1;
         } else {
             (self.letters, self.digits) = (0, 0);

@@ -65,7 +65,7 @@ enum List {
 
 /// All kinds and the phrases they are known by.
 pub(crate) struct Kinds {
-    kinds: Vec<Kind>,
+    all: Vec<Kind>,
     phrases: Phrases,
     /// For each phrase its kind and its list.
     owners: Vec<(usize, List)>,
@@ -76,7 +76,7 @@ impl Kinds {
         let file: File = toml::from_str(include_str!("../data/kinds.toml"))
             .map_err(|e| Error::bug("the built-in kinds cannot be read").with_source(e))?;
         let mut owners = Vec::new();
-        let mut all: Vec<&str> = Vec::new();
+        let mut listed: Vec<&str> = Vec::new();
         for (at, kind) in file.kind.iter().enumerate() {
             for (phrases, list) in [
                 (&kind.title, List::Title),
@@ -85,16 +85,16 @@ impl Kinds {
                 (&kind.against, List::Against),
             ] {
                 owners.extend(phrases.iter().map(|_| (at, list)));
-                all.extend(phrases.iter().map(String::as_str));
+                listed.extend(phrases.iter().map(String::as_str));
             }
         }
-        let phrases = Phrases::of(all);
-        Ok(Self { kinds: file.kind, phrases, owners })
+        let phrases = Phrases::of(listed);
+        Ok(Self { all: file.kind, phrases, owners })
     }
 
     /// The names of all kinds.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.kinds.iter().map(|kind| kind.name.as_str())
+        self.all.iter().map(|kind| kind.name.as_str())
     }
 
     /// Whether a line is what documents of some kind are headed with, and nothing else.
@@ -124,7 +124,7 @@ impl Kinds {
             let margin = (score - second) / score;
             let confidence = (score / (score + LEAST)) * (0.5 + 0.5 * margin);
             return Ok(Some(Guess {
-                value: self.kinds[at].name.clone(),
+                value: self.all[at].name.clone(),
                 confidence: (confidence + 0.15).clamp(0.05, 0.95),
                 method: "rules",
             }));
@@ -136,14 +136,14 @@ impl Kinds {
     }
 
     fn by_media(&self, media: &str) -> Option<&Kind> {
-        self.kinds.iter().find(|kind| kind.media.iter().any(|m| media.starts_with(m.as_str())))
+        self.all.iter().find(|kind| kind.media.iter().any(|m| media.starts_with(m.as_str())))
     }
 
     fn scores(&self, text: &str) -> Vec<f32> {
-        let mut scores = vec![0.0; self.kinds.len()];
+        let mut scores = vec![0.0; self.all.len()];
         let mut counted = vec![false; self.owners.len()];
-        let mut headed = vec![false; self.kinds.len()];
-        let mut of_list = vec![0_usize; self.kinds.len()];
+        let mut headed = vec![false; self.all.len()];
+        let mut of_list = vec![0_usize; self.all.len()];
         for hit in self.phrases.find(text) {
             let (kind, list) = self.owners[hit.phrase];
             if list == List::Title
@@ -168,7 +168,7 @@ impl Kinds {
                 List::Against => AGAINST,
             };
         }
-        if let Some(email) = self.kinds.iter().position(|kind| kind.name == "email") {
+        if let Some(email) = self.all.iter().position(|kind| kind.name == "email") {
             scores[email] += mail_header(text);
         }
         scores
@@ -176,7 +176,7 @@ impl Kinds {
 
     fn by_meaning(&self, text: &str, embedder: &dyn Embedder) -> Result<Option<Guess<String>>> {
         const BEGINNING: usize = 1_000;
-        let mut texts: Vec<&str> = self.kinds.iter().map(|kind| kind.description.as_str()).collect();
+        let mut texts: Vec<&str> = self.all.iter().map(|kind| kind.description.as_str()).collect();
         texts.push(&text[..text.floor_char_boundary(BEGINNING)]);
         let vectors = embedder.embed(&texts)?;
         let (Some(own), true) = (vectors.last(), vectors.len() == texts.len()) else {
@@ -186,10 +186,10 @@ impl Kinds {
                 texts.len()
             )));
         };
-        let near = vectors[..self.kinds.len()].iter().map(|meaning| crate::labels::cosine(meaning, own));
+        let near = vectors[..self.all.len()].iter().map(|meaning| crate::labels::cosine(meaning, own));
         let best = near.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
         Ok(best.filter(|(_, near)| *near >= LEAST_SIMILARITY).map(|(at, near)| Guess {
-            value: self.kinds[at].name.clone(),
+            value: self.all[at].name.clone(),
             confidence: (0.8 * near).clamp(0.05, 0.6),
             method: "semantic",
         }))

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn text(words: std::ops::Range<u32>) -> String {
-        words.map(|n| format!("word{n} ")).collect()
+        words.map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

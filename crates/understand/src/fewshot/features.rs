@@ -86,7 +86,9 @@ impl Space {
             .collect();
         let length = point.iter().map(|(_, w)| w * w).sum::<f32>().sqrt();
         if length > 0.0 {
-            point.iter_mut().for_each(|(_, w)| *w /= length);
+            for (_, weight) in &mut point {
+                *weight /= length;
+            }
         }
         point
     }
