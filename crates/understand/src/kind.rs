@@ -105,6 +105,20 @@ impl Kinds {
             && self.phrases.find(line).iter().any(|hit| self.owners[hit.phrase].1 == List::Title)
     }
 
+    /// Whether a line is the head of a table: several of the words that such documents have, side by side.
+    pub(crate) fn is_head_of_a_table(&self, line: &str) -> bool {
+        let mut starts: Vec<usize> = self
+            .phrases
+            .find(line)
+            .iter()
+            .filter(|hit| matches!(self.owners[hit.phrase].1, List::Strong | List::Some))
+            .map(|hit| hit.start)
+            .collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts.len() >= 3
+    }
+
     pub(crate) fn guess(
         &self,
         document: &Document<'_>,

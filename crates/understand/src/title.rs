@@ -206,7 +206,9 @@ fn best_line(page: &Page<'_>, kinds: &Kinds) -> Option<Guess<String>> {
     while at > 0 && is_open(lines[at - 1]) {
         at -= 1;
     }
-    let value = clean(&with_next_line(&lines, at))?;
+    // Where most is in capitals they do not tell what belongs together.
+    let (upper, lower) = (count_of(page.text, char::is_uppercase), count_of(page.text, char::is_lowercase));
+    let value = clean(&with_next_line(&lines, at, lower > upper))?;
     let method = if lines[at].starts_with('#') || is_heading(lines[at]) { "heading" } else { "first_lines" };
     Some(Guess { value, confidence: (0.25 + 0.1 * score).clamp(0.3, 0.75), method })
 }
@@ -231,6 +233,7 @@ fn worth(line: &str, alone: bool, kinds: &Kinds) -> f32 {
     worth += if is_heading(line) { 0.8 } else { 0.0 };
     worth += if alone { 0.5 } else { 0.0 };
     worth += if kinds.is_heading_of_a_kind(line) { 1.6 } else { 0.0 };
+    worth -= if count <= 25 && kinds.is_head_of_a_table(line) { 2.0 } else { 0.0 };
     let capitals = cut.iter().filter(|w| w.text.starts_with(char::is_uppercase)).count();
     worth += if capitals * 2 > count && count > 1 { 0.5 } else { 0.0 };
     let numbers = cut.iter().filter(|w| is_number(w.text)).count();
@@ -265,25 +268,40 @@ fn worth(line: &str, alone: bool, kinds: &Kinds) -> f32 {
     if small_print.iter().any(|s| lower.starts_with(s)) {
         worth -= 2.0;
     }
-    if line.contains('©') || lower.contains("all rights reserved") {
+    if line.contains('©') || lower.contains("(c)") || lower.contains("all rights reserved") {
         worth -= 2.0;
     }
     worth
 }
 
-/// A title that goes on in the next line: one that ends in the middle, or the next begins in the middle.
-fn with_next_line(lines: &[&str], at: usize) -> String {
+fn count_of(text: &str, what: fn(char) -> bool) -> usize {
+    head(text).chars().filter(|c| what(*c)).count()
+}
+
+/// A title that goes on in the next line: one that ends in the middle, or the next begins in the middle, or both stand in
+/// capitals that mean something.
+fn with_next_line(lines: &[&str], at: usize, capitals_tell: bool) -> String {
     let mut title = lines[at].to_owned();
     for next in lines[at + 1..].iter().take(2) {
         let goes_on =
             next.starts_with(char::is_lowercase) && words(next).take(13).count() <= 12 && !next.contains('@');
-        if next.is_empty() || !(is_open(&title) || goes_on) || title.len() + next.len() > 2 * MAX_CHARS {
+        let both = capitals_tell && in_capitals(&title) && in_capitals(next);
+        if next.is_empty()
+            || !(is_open(&title) || goes_on || both)
+            || title.len() + next.len() > 2 * MAX_CHARS
+        {
             break;
         }
         title.push(' ');
         title.push_str(next);
     }
     title
+}
+
+fn in_capitals(line: &str) -> bool {
+    line.len() <= MAX_CHARS
+        && line.chars().filter(|c| c.is_uppercase()).count() >= 4
+        && !line.contains(|c: char| c.is_lowercase() || c.is_ascii_digit())
 }
 
 /// Whether a line ends with a word that another must follow.
@@ -414,6 +432,15 @@ mod tests {
             of_text("12.03.2024\nTel. 555 123\nAnnual Report 2023\n\nText follows here.").unwrap(),
             "Annual Report 2023"
         );
+    }
+
+    #[test]
+    fn title_goes_on_in_capitals_and_is_no_head_of_a_table() {
+        let text = "NON-COMPETITION AND CONFIDENTIALITY\nAGREEMENT\n\nThis agreement is made by two people who met in \
+                    the small town of Leeds and talked for a long time.";
+        assert_eq!(of_text(text).unwrap(), "NON-COMPETITION AND CONFIDENTIALITY AGREEMENT");
+        let table = "Artikel Menge Einzelpreis MwSt\nStuhl 1 5,00\n\nIhr Einkauf bei uns\n";
+        assert_eq!(of_text(table).unwrap(), "Ihr Einkauf bei uns");
     }
 
     #[test]
