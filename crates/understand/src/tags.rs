@@ -21,8 +21,8 @@ const MAX_WORDS: usize = 4;
 /// A longer word is a formula, an address or a key.
 const MAX_LETTERS: usize = 40;
 
-/// How a phrase is weighed. Set by hand after reading six abstracts with the tags that people gave them, all of one half of
-/// those at hand; `docs/quality.md` has the figures of both halves.
+/// How a phrase is weighed. Set by hand after reading some abstracts with the tags that people gave them, before any was
+/// scored; `docs/quality.md` says which, and has the figures with and without them.
 struct Weights {
     /// By words of the phrase, from one on.
     length: [f32; MAX_WORDS],
