@@ -4,6 +4,7 @@ pub(crate) mod audit;
 mod backup;
 mod bench;
 mod cancel;
+mod classify;
 mod completions;
 mod config;
 mod counts;
@@ -22,6 +23,7 @@ mod page;
 mod pause;
 mod prune;
 mod read;
+mod reading;
 mod reprocess;
 mod restore;
 mod retry;
@@ -100,6 +102,7 @@ enum Command {
     Ingest(ingest::Args),
     Generate(generate::Args),
     Read(read::Args),
+    Classify(classify::Args),
     List(list::Args),
     Show(show::Args),
     Text(text::Args),
@@ -219,6 +222,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Ingest(args) => args.run(cx).await,
         Command::Generate(args) => args.run(cx).await,
         Command::Read(args) => args.run(cx).await,
+        Command::Classify(args) => args.run(cx).await,
         Command::List(args) => args.run(cx).await,
         Command::Show(args) => args.run(cx).await,
         Command::Text(args) => args.run(cx).await,

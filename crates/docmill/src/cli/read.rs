@@ -1,32 +1,15 @@
 //! `docmill read`: stateless, nothing is stored.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
+use docmill_core::Result;
 use docmill_core::answer::ReadAnswer;
-use docmill_core::config::Settings;
-use docmill_core::id::TenantId;
-use docmill_core::limits::{KIB, read_capped};
-use docmill_core::ocr::OcrMode;
-use docmill_core::ports::blobs::Content;
-use docmill_core::ports::{Ocr, Reader};
 use docmill_core::text::shown;
-use docmill_core::{Error, Result};
 use futures::StreamExt;
-use uuid::Uuid;
 
+use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
-use crate::ingest::walk::show;
 use crate::terminal::{count, size, table};
-use crate::wire;
-
-/// Content up to here travels to the child in a frame with others.
-const INLINE: u64 = 64 * KIB;
-
-/// Files that are read at once; more than there are children, so that small ones can share a frame.
-const AT_ONCE: usize = 32;
 
 /// Print what docmill reads from files; nothing is stored
 #[derive(Debug, clap::Args)]
@@ -37,34 +20,21 @@ pub(super) struct Args {
     /// Print the text alone
     #[arg(long)]
     text: bool,
-    /// When to recognise text in pictures and scans; the setting `ocr.mode` if not given
-    #[arg(long, value_name = "WHEN", value_parser = ["auto", "never", "always"])]
-    ocr: Option<String>,
+    #[command(flatten)]
+    when: When,
 }
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
-        let mut settings = cx.settings.as_ref().clone();
-        if let Some(mode) = &self.ocr {
-            settings.ocr.mode = mode_of(mode)?;
-        }
-        let reader = wire::reader(&settings, &cx.clock).await?;
-        let ocr = wire::ocr(&settings, &cx.clock)?;
-        if settings.ocr.mode == OcrMode::Always {
-            // Whoever insists on it wants to know at once that it cannot be had.
-            ocr.available()?;
-        }
-        let with = With { reader: reader.as_ref(), ocr: ocr.as_ref(), settings: &settings };
-        let outcome = self.print_all(cx, &with).await;
-        reader.shutdown().await;
-        ocr.shutdown().await;
+        let reading = Reading::start(cx, &self.when).await?;
+        let outcome = self.print_all(cx, &reading).await;
+        reading.stop().await;
         outcome
     }
 
-    /// In the order given, whatever comes first.
-    async fn print_all(&self, cx: &Context, with: &With<'_>) -> Result<Exit> {
+    async fn print_all(&self, cx: &Context, reading: &Reading) -> Result<Exit> {
         let mut exit = Exit::Ok;
-        let mut answers = futures::stream::iter(&self.files).map(|path| read(with, path)).buffered(AT_ONCE);
+        let mut answers = reading.all(&self.files);
         while let Some(answer) = answers.next().await {
             match answer {
                 Ok(answer) if self.text => text(cx, &answer)?,
@@ -78,51 +48,6 @@ impl Args {
         }
         Ok(exit)
     }
-}
-
-/// What files are read with.
-struct With<'a> {
-    reader: &'a dyn Reader,
-    ocr: &'a dyn Ocr,
-    settings: &'a Settings,
-}
-
-fn mode_of(name: &str) -> Result<OcrMode> {
-    let found = OcrMode::ALL.iter().copied().find(|mode| mode.name() == name);
-    found.ok_or_else(|| Error::invalid_request(format!("`--ocr {name}`: neither auto, never nor always")))
-}
-
-async fn read(with: &With<'_>, path: &Path) -> Result<ReadAnswer> {
-    let owned = path.to_owned();
-    let limits = with.settings.limits.clone();
-    let opened = tokio::task::spawn_blocking(move || open(&owned, &limits));
-    let content = opened.await.map_err(|e| Error::bug("opening a file was cut short").with_source(e))??;
-    let shown = path.to_string_lossy().into_owned();
-    let tenant = TenantId(Uuid::nil());
-    docmill_pipeline::service::read(with.reader, with.ocr, with.settings, tenant, shown, content).await
-}
-
-fn open(path: &Path, limits: &docmill_core::limits::Limits) -> Result<Content> {
-    let failed = |e: io::Error| {
-        let missing = e.kind() == io::ErrorKind::NotFound;
-        let what = if missing { "does not exist" } else { "cannot be read" };
-        Error::unreadable(format!("`{}` {what}", show(path))).with_source(e)
-    };
-    let file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(Error::unreadable(format!("`{}` is a folder", show(path)))
-            .with_hint("name files; `docmill ingest` takes folders"));
-    }
-    if metadata.is_file() && metadata.len() > INLINE {
-        let mut head = vec![0; 512];
-        let got = std::os::unix::fs::FileExt::read_at(&file, &mut head, 0).map_err(failed)?;
-        limits.check_receive(&show(path), metadata.len(), head.get(..got).unwrap_or_default())?;
-        return Ok(Content::File(Arc::new(file), metadata.len()));
-    }
-    // Pipes have no length: what comes is read, up to the limit of a document.
-    let bytes = read_capped(file, limits.max_document_bytes, &format!("`{}`", show(path)))?;
-    Ok(Content::Inline(bytes.into()))
 }
 
 /// The text as it is, ended by one line end.

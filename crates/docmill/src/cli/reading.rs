@@ -1,0 +1,113 @@
+//! Files read without a data directory, for the commands that store nothing.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use docmill_core::answer::ReadAnswer;
+use docmill_core::config::Settings;
+use docmill_core::id::TenantId;
+use docmill_core::limits::{KIB, Limits, read_capped};
+use docmill_core::ocr::OcrMode;
+use docmill_core::ports::blobs::Content;
+use docmill_core::ports::{Ocr, Reader};
+use docmill_core::{Error, Result};
+use futures::{Stream, StreamExt};
+use uuid::Uuid;
+
+use crate::context::Context;
+use crate::ingest::walk::show;
+use crate::wire;
+
+/// Content up to here travels to the child in a frame with others.
+const INLINE: u64 = 64 * KIB;
+
+/// Files that are read at once; more than there are children, so that small ones can share a frame.
+const AT_ONCE: usize = 32;
+
+// When text in pictures and scans is recognised. No comment for clap, which would take it for that of the command.
+#[derive(Debug, clap::Args)]
+pub(super) struct When {
+    /// When to recognise text in pictures and scans; the setting `ocr.mode` if not given
+    #[arg(long, value_name = "WHEN", value_parser = ["auto", "never", "always"])]
+    ocr: Option<String>,
+}
+
+/// What files are read with.
+pub(super) struct Reading {
+    reader: Arc<dyn Reader>,
+    ocr: Arc<dyn Ocr>,
+    settings: Settings,
+}
+
+impl Reading {
+    /// Starts what is needed.
+    pub(super) async fn start(cx: &Context, when: &When) -> Result<Self> {
+        let mut settings = cx.settings.as_ref().clone();
+        if let Some(mode) = &when.ocr {
+            settings.ocr.mode = mode_of(mode)?;
+        }
+        let reader = wire::reader(&settings, &cx.clock).await?;
+        let ocr = wire::ocr(&settings, &cx.clock)?;
+        if settings.ocr.mode == OcrMode::Always {
+            // Whoever insists on it wants to know at once that it cannot be had.
+            ocr.available()?;
+        }
+        Ok(Self { reader, ocr, settings })
+    }
+
+    /// Reads files, in the order given, whatever comes first.
+    pub(super) fn all<'a>(
+        &'a self,
+        files: &'a [PathBuf],
+    ) -> impl Stream<Item = Result<ReadAnswer>> + Unpin + 'a {
+        Box::pin(futures::stream::iter(files).map(|path| self.one(path)).buffered(AT_ONCE))
+    }
+
+    async fn one(&self, path: &Path) -> Result<ReadAnswer> {
+        let owned = path.to_owned();
+        let limits = self.settings.limits.clone();
+        let opened = tokio::task::spawn_blocking(move || open(&owned, &limits));
+        let content =
+            opened.await.map_err(|e| Error::bug("opening a file was cut short").with_source(e))??;
+        let shown = path.to_string_lossy().into_owned();
+        let tenant = TenantId(Uuid::nil());
+        let (reader, ocr) = (self.reader.as_ref(), self.ocr.as_ref());
+        docmill_pipeline::service::read(reader, ocr, &self.settings, tenant, shown, content).await
+    }
+
+    /// Ends the children.
+    pub(super) async fn stop(self) {
+        self.reader.shutdown().await;
+        self.ocr.shutdown().await;
+    }
+}
+
+fn mode_of(name: &str) -> Result<OcrMode> {
+    let found = OcrMode::ALL.iter().copied().find(|mode| mode.name() == name);
+    found.ok_or_else(|| Error::invalid_request(format!("`--ocr {name}`: neither auto, never nor always")))
+}
+
+fn open(path: &Path, limits: &Limits) -> Result<Content> {
+    let failed = |e: io::Error| {
+        let missing = e.kind() == io::ErrorKind::NotFound;
+        let what = if missing { "does not exist" } else { "cannot be read" };
+        Error::unreadable(format!("`{}` {what}", show(path))).with_source(e)
+    };
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(Error::unreadable(format!("`{}` is a folder", show(path)))
+            .with_hint("name files; `docmill ingest` takes folders"));
+    }
+    if metadata.is_file() && metadata.len() > INLINE {
+        let mut head = vec![0; 512];
+        let got = std::os::unix::fs::FileExt::read_at(&file, &mut head, 0).map_err(failed)?;
+        limits.check_receive(&show(path), metadata.len(), head.get(..got).unwrap_or_default())?;
+        return Ok(Content::File(Arc::new(file), metadata.len()));
+    }
+    // Pipes have no length: what comes is read, up to the limit of a document.
+    let bytes = read_capped(file, limits.max_document_bytes, &format!("`{}`", show(path)))?;
+    Ok(Content::Inline(bytes.into()))
+}
