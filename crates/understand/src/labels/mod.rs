@@ -340,7 +340,7 @@ impl Prepared {
     fn off(&self) -> Labelled {
         let reason = match self.set.mode {
             Mode::Semantic => format!(
-                "the set `{}` compares meanings, and there is no model for that: `docmill models pull` fetches one",
+                "the set `{}` compares meanings, and docmill has no model for that yet: give its labels keywords, or examples",
                 self.set.name
             ),
             _ => format!(
@@ -437,7 +437,7 @@ mod tests {
     fn semantic_set_is_off_without_a_model_and_says_the_way_out() {
         let said = LabelSet::parse(SEMANTIC).unwrap().prepare(None).unwrap().label("oil", None).unwrap();
         assert_eq!(said.method, "off");
-        assert!(said.reason.unwrap().contains("docmill models pull"));
+        assert!(said.reason.unwrap().contains("keywords, or examples"));
     }
 
     #[test]
