@@ -27,7 +27,9 @@ def with_packages(bench, *packages):
     subprocess.run([home / "bin/pip", "install", "--quiet", *wanted], check=True)
     if Path(sys.prefix) == home:
         raise SystemExit(f"installed, and still not there: {', '.join(names)}")
-    os.execv(home / "bin/python", ["python", *sys.argv])
+    # By its full name: Python finds its packages by the name that it is called by.
+    python = str(home / "bin/python")
+    os.execv(python, [python, *sys.argv])
 
 
 def release(given=None, package="docmill", example=None):
