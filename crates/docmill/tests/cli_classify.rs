@@ -58,6 +58,19 @@ fn classify_tries_label_sets_of_the_user_and_names_every_mistake_in_them() {
         "guess",
         "colour",
     ]);
+    let many = "\"a.txt\", ".repeat(1_001);
+    mill.write(
+        "many.toml",
+        format!(
+            "name = \"x\"\nmode = \"examples\"\n[[label]]\nname = \"a\"\nfiles = [{many}]\n\
+             [[label]]\nname = \"b\"\nexamples = [\"b\"]\n"
+        ),
+    );
+    mill.run(&["classify", "in/note.txt", "--labels", "in/many.toml"]).expect(1).says(&[
+        "many.toml",
+        "1001",
+        "1000",
+    ]);
     mill.run(&["classify", "in/note.txt", "--labels", "in/none.toml"]).expect(1).says(&["none.toml"]);
     mill.run(&["classify", "in/none.txt"]).expect(1).says(&["none.txt", "does not exist"]);
 }

@@ -9,6 +9,7 @@ use docmill_core::clock::Timestamp;
 use docmill_core::limits::{MIB, read_capped};
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
+use docmill_understand::fewshot::MAX_EXAMPLES;
 use docmill_understand::labels::{LabelSet, Labelled, Prepared, builtin};
 use docmill_understand::{Document, Guess, Knowledge, Page, Understanding};
 use futures::StreamExt;
@@ -146,6 +147,15 @@ fn label_set(path: &Path) -> Result<LabelSet> {
     let text = read_text(path, MAX_LABELS_BYTES)?;
     let mut set = LabelSet::parse(&text)
         .map_err(|e| Error::invalid_config(format!("`{}`: {}", show(path), e.message())))?;
+    // Before any of them is read: what cannot be learnt from must not fill the memory.
+    let named: usize = set.labels.iter().map(|label| label.files.len()).sum();
+    if named > MAX_EXAMPLES {
+        return Err(Error::limit_exceeded(format!(
+            "`{}` names {named} example files, more than the {MAX_EXAMPLES} that can be learnt from",
+            show(path)
+        ))
+        .with_hint("name fewer files: the clearest ones of each label"));
+    }
     let folder = path.parent().unwrap_or(Path::new("."));
     for label in &mut set.labels {
         for file in &label.files {
