@@ -16,26 +16,41 @@ use super::{EVIDENCE, EVIDENCE_JOIN, collect, state};
 /// Rows looked at in one step while a state is searched for.
 const STEP: usize = 500;
 
-/// Where documents are taken from that can be in a state at all: a small index holds them and nothing else. Most
-/// documents are ready, so that those are looked for among all.
-fn candidates(state: Option<DocumentState>) -> (&'static str, &'static str) {
-    const ALL: &str = "d.tenant_id = ?1 AND d.document_id < ?2";
-    const OF_INGESTIONS: &str = "ingestion k CROSS JOIN document d ON d.document_id = k.document_id";
-    match state {
-        None | Some(DocumentState::Ready | DocumentState::Unclassified) => ("document d", ALL),
-        Some(DocumentState::NeedsReview) => (
-            "document d INDEXED BY document_review",
-            "d.tenant_id = ?1 AND d.document_id < ?2 AND d.needs_review = 1",
-        ),
-        Some(DocumentState::Stale | DocumentState::Processing) => {
-            (OF_INGESTIONS, "k.tenant_id = ?1 AND k.document_id < ?2 AND k.status = 'in_progress'")
-        }
-        Some(DocumentState::Failed) => (
-            OF_INGESTIONS,
-            "k.tenant_id = ?1 AND k.document_id < ?2 AND (k.status = 'failed' OR k.status = 'cancelled')",
-        ),
-        Some(DocumentState::Unsupported) => {
-            (OF_INGESTIONS, "k.tenant_id = ?1 AND k.document_id < ?2 AND k.result = 'UNSUPPORTED'")
+/// Where documents are taken from that can be in a state at all.
+struct Candidates {
+    from: &'static str,
+    only: &'static str,
+    /// Several ingestions of a document are one line; grouped in the order of the index, nothing has to be sorted.
+    grouped: &'static str,
+}
+
+impl Candidates {
+    /// A small index holds those of most states and nothing else. Most documents are ready, so that those are looked for
+    /// among all.
+    fn of(state: Option<DocumentState>) -> Self {
+        let by_ingestion = |only| Self {
+            from: "ingestion k CROSS JOIN document d ON d.document_id = k.document_id",
+            only,
+            grouped: "GROUP BY k.document_id ORDER BY k.document_id",
+        };
+        let by_document = |from, only| Self { from, only, grouped: "ORDER BY d.document_id" };
+        match state {
+            None | Some(DocumentState::Ready | DocumentState::Unclassified) => {
+                by_document("document d", "d.tenant_id = ?1 AND d.document_id < ?2")
+            }
+            Some(DocumentState::NeedsReview) => by_document(
+                "document d INDEXED BY document_review",
+                "d.tenant_id = ?1 AND d.document_id < ?2 AND d.needs_review = 1",
+            ),
+            Some(DocumentState::Stale | DocumentState::Processing) => {
+                by_ingestion("k.tenant_id = ?1 AND k.document_id < ?2 AND k.status = 'in_progress'")
+            }
+            Some(DocumentState::Failed) => by_ingestion(
+                "k.tenant_id = ?1 AND k.document_id < ?2 AND (k.status = 'failed' OR k.status = 'cancelled')",
+            ),
+            Some(DocumentState::Unsupported) => {
+                by_ingestion("k.tenant_id = ?1 AND k.document_id < ?2 AND k.result = 'UNSUPPORTED'")
+            }
         }
     }
 }
@@ -56,9 +71,7 @@ pub(in super::super) fn list(
     };
     let types = Types::of(query.media_type.as_deref());
     let ids = query.ids.as_ref().map(|ids| json(&ids.iter().map(hex).collect::<Vec<_>>())).transpose()?;
-    let (from, only) = candidates(query.state);
-    // Several ingestions of a document are one line; grouped in the order of the index, nothing has to be sorted.
-    let (key, once) = if from.starts_with("ingestion") { ("k", "GROUP BY k.document_id") } else { ("d", "") };
+    let Candidates { from, only, grouped } = Candidates::of(query.state);
     let sql = format!(
         "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
            c.result, c.error, {EVIDENCE}
@@ -70,7 +83,7 @@ pub(in super::super) fn list(
            AND (?8 IS NULL OR d.created_at >= ?8) AND (?9 IS NULL OR d.created_at < ?9)
            AND (?10 IS NULL OR EXISTS (SELECT 1 FROM ingestion b
              WHERE b.document_id = d.document_id AND b.batch_id = ?10 AND b.tenant_id = ?1))
-         {once} ORDER BY {key}.document_id DESC LIMIT ?3"
+         {grouped} DESC LIMIT ?3"
     );
     let step = if query.state.is_some() { STEP.max(limit) } else { limit + 1 };
     let mut documents: Vec<DocumentLine> = Vec::new();
