@@ -52,14 +52,11 @@ export const useReading = (id: string) =>
     queryFn: ({ signal }) => get<Reading>(`/v1/documents/${encodeURIComponent(id)}/pages`, {}, signal),
   });
 
-const WORDS = /^\/v1\/documents\/\{\w+\}\/pages\/\{\w+\}\/words$/;
-
 /** The words of a page with their boxes; null where the document has none. */
-export function usePageWords(id: string, page: number, enabled: boolean) {
-  const told = useServerHas(WORDS, enabled);
-  return useQuery({
+export const usePageWords = (id: string, page: number, enabled: boolean) =>
+  useQuery({
     queryKey: ["words", id, page],
-    enabled: enabled && told,
+    enabled,
     queryFn: async ({ signal }): Promise<PageWords | null> => {
       try {
         return await get<PageWords>(`/v1/documents/${encodeURIComponent(id)}/pages/${page}/words`, {}, signal);
@@ -70,28 +67,21 @@ export function usePageWords(id: string, page: number, enabled: boolean) {
       }
     },
   });
-}
 
-/** How many documents there are of what; null where the server does not count that. */
-export function useFacets(): Facets | null {
-  const counts = useServerHas(/^\/v1\/facets$/);
-  return useQuery({
+/** How many documents there are of what; null until that is known. */
+export const useFacets = (): Facets | null =>
+  useQuery({
     queryKey: ["facets"],
-    enabled: counts,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => get<Facets>("/v1/facets", {}, signal),
   }).data ?? null;
-}
 
-/** Tasks by kind, stage and state, of a batch or of everything that waits and runs; null where the server does not count them. */
-export function useWork(batch?: string): WorkLine[] | null {
-  const counts = useServerHas(/^\/v1\/work$/);
-  return useQuery({
+/** Tasks by kind, stage and state, of a batch or of everything that waits and runs; null until they are counted. */
+export const useWork = (batch?: string): WorkLine[] | null =>
+  useQuery({
     queryKey: ["work", batch ?? null],
-    enabled: counts,
     queryFn: ({ signal }) => get<{ work: WorkLine[] }>("/v1/work", { batch_id: batch }, signal),
   }).data?.work ?? null;
-}
 
 export const useWhy = (id: string, enabled: boolean) =>
   useQuery({
@@ -154,17 +144,6 @@ export const useLatest = (limit: number) =>
     queryKey: ["latest", limit],
     queryFn: ({ signal }) => get<DocumentList>("/v1/documents", { limit }, signal),
   });
-
-/** Whether this server has a route like that; it says so itself. */
-export function useServerHas(path: RegExp, enabled = true): boolean {
-  const described = useQuery({
-    queryKey: ["openapi"],
-    enabled,
-    staleTime: Infinity,
-    queryFn: ({ signal }) => get<{ paths: Record<string, unknown> }>("/openapi.json", {}, signal),
-  });
-  return Object.keys(described.data?.paths ?? {}).some((known) => path.test(known));
-}
 
 export const useMe = () =>
   useQuery({ queryKey: ["me"], queryFn: ({ signal }) => get<Me>("/v1/me", {}, signal), staleTime: 60_000 });

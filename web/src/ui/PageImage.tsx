@@ -2,29 +2,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { asRefusal, getRaw } from "../api/http";
-import { useServerHas } from "../api/queries";
 
 /** Pictures that every browser draws and that hold no script. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"]);
 /** A larger picture is not fetched whole to be looked at. */
 const MAX_BYTES = 20_000_000;
 
-const PAGES = /^\/v1\/documents\/\{\w+\}\/pages\/\{\w+\}(\.png)?$/;
-
 interface Subject { document_id: string; media_type: string | null; bytes: number }
 
-/** What a server that draws pages may be asked to draw; whether it can, its answer says. */
+/** What the server may be asked to draw; whether it can, its answer says. */
 export const isDrawn = (type: string | null): boolean => type === "application/pdf" || (type?.startsWith("image/") ?? false);
 
 /** The image of a page, null where the document has none, undefined until that is known. */
 export function usePageImage(subject: Subject, page: number, width: number, enabled = true) {
   const type = subject.media_type ?? "";
   const picture = PICTURES.has(type) && subject.bytes <= MAX_BYTES;
-  const drawn = useServerHas(PAGES, enabled && isDrawn(type));
   const path = `/v1/documents/${encodeURIComponent(subject.document_id)}`;
   return useQuery<Blob | null>({
-    queryKey: ["page", subject.document_id, page, drawn ? width : 0],
-    enabled: enabled && (drawn || (picture && page === 1)),
+    queryKey: ["page", subject.document_id, page, width],
+    enabled: enabled && isDrawn(type),
     staleTime: Infinity,
     gcTime: 60_000,
     // The same page in another size stands in until the right one is there.
@@ -34,12 +30,11 @@ export function usePageImage(subject: Subject, page: number, width: number, enab
         // The type is ours, not the file's: whatever the bytes are, they are drawn as a picture or not at all.
         new Blob([await (await getRaw(address, signal)).arrayBuffer()], { type: as });
       try {
-        if (drawn) return await fetched(`${path}/pages/${page}.png?width=${width}`, "image/png");
-        return await fetched(`${path}/content`, type);
+        return await fetched(`${path}/pages/${page}.png?width=${width}`, "image/png");
       } catch (error) {
         // The document has no such image: that is an answer, not an accident.
         if (![404, 415, 422].includes(asRefusal(error).status)) throw error;
-        return drawn && picture && page === 1 ? fetched(`${path}/content`, type) : null;
+        return picture && page === 1 ? fetched(`${path}/content`, type) : null;
       }
     },
   });

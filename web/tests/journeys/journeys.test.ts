@@ -41,7 +41,7 @@ it("upload, live progress, open, search", async () => {
   const row = page.getByRole("row").filter({ hasText: "three-pages.pdf" });
   await row.waitFor();
   await row.getByRole("link").click();
-  const pages = page.getByRole("region", { name: "Text", exact: true }).locator("[data-page]");
+  const pages = page.getByRole("tabpanel", { name: "Text" }).locator("[data-page]");
   await expect.poll(() => pages.count(), { timeout: 20_000 }).toBe(3);
   const words = ((await pages.nth(2).locator("pre").first().textContent()) ?? "").match(/\p{L}{5,}/gu) ?? [];
   const word = words.at(-1);

@@ -13,7 +13,7 @@ import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
 import { queryWords } from "../../ui/highlight";
 import { Menu, MenuItem } from "../../ui/Menu";
 import { Failure } from "../../ui/Notice";
-import { usePageImage } from "../../ui/PageImage";
+import { isDrawn, usePageImage } from "../../ui/PageImage";
 import { Page, Skeletons } from "../../ui/Page";
 import { StateMark } from "../../ui/StateMark";
 import { TabPanel, Tabs } from "../../ui/Tabs";
@@ -46,14 +46,15 @@ function Body({ document }: { document: DocumentDetail }) {
   const why = useWhy(document.document_id, open).data;
   const page = Math.max(1, Number(params.get("page")) || 1);
   const zoom = Number(params.get("zoom")) || 100;
-  // The first page tells whether there are images at all.
-  const images = Boolean(usePageImage(document, 1, 320, document.state !== "processing").data);
+  // The first page tells whether there are images at all; until it has, their place is kept, so that nothing jumps.
+  const first = usePageImage(document, 1, 320, document.state !== "processing").data;
+  const images = isDrawn(document.media_type) && first !== null;
   const pages = document.page_count ?? 1;
   const tab = params.get("tab") ?? (images ? "text" : "about");
   const shownPage = Math.min(page, pages);
   const query = params.get("q") ?? "";
   const wanted = useMemo(() => queryWords(query), [query]);
-  const words = usePageWords(document.document_id, shownPage, images).data;
+  const words = usePageWords(document.document_id, shownPage, Boolean(first)).data;
   const [lit] = useState(() => new LitWord());
   useEffect(() => lit.set(null), [lit, shownPage]);
   const goPage = (to: number) => set({ page: Math.min(pages, Math.max(1, to)) }, true);

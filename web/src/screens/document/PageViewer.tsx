@@ -43,11 +43,11 @@ interface Props {
 
 export function PageViewer({ document, page, pages, zoom, words, wanted, lit, onPage, onZoom }: Props) {
   const width = imageWidth(zoom, window.devicePixelRatio);
-  const image = usePageImage(document, page, width);
+  const image = usePageImage(document, page, width, document.state !== "processing");
   // The next page is there before it is asked for.
   usePageImage(document, page + 1, width, page < pages && image.isSuccess);
   // The small one of the strip stands in until the large one is there.
-  const small = usePageImage(document, page, SMALL, pages > 1 && !image.data);
+  const small = usePageImage(document, page, SMALL, pages > 1 && !image.data && document.state !== "processing");
   const url = useBlobUrl(image.data ?? small.data);
   const view = useRef<HTMLDivElement>(null);
   useEffect(() => view.current?.scrollTo({ top: 0 }), [page]);
@@ -73,7 +73,7 @@ export function PageViewer({ document, page, pages, zoom, words, wanted, lit, on
               <img src={url} alt={`Page ${page}; its text stands beside it`} className="block h-auto w-full" />
               {words && words.number === page && <WordLayer page={words} wanted={wanted} lit={lit} />}
             </div>
-          ) : image.isLoading ? (
+          ) : image.isPending ? (
             <div className="paper mx-auto flex aspect-[1/1.414] w-full max-w-[820px] flex-col gap-4 bg-surface p-[10%]" role="status" aria-label="Loading the page">
               {["42%", "96%", "91%", "97%", "62%", "94%", "88%", "35%"].map((wide, i) => <div key={i} className="skeleton h-3" style={{ width: wide }} />)}
             </div>

@@ -11,7 +11,7 @@ const LINES = 900;
 const PAPER = "paper block h-full w-3/4 overflow-hidden rounded-b-none border-b-0";
 
 export function Thumb({ line, children }: { line: DocumentLine; children: ReactNode }) {
-  const image = usePageImage(line, 1, 320);
+  const image = usePageImage(line, 1, 320, line.state !== "processing");
   const url = useBlobUrl(image.data);
   const [broken, setBroken] = useState(false);
   if (url && !broken) {
