@@ -13,9 +13,10 @@ const SKIPPED: &[&str] = &["target", "node_modules", "dist", "__pycache__"];
 /// A file larger than this is data, not text.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Where the checkout lies.
+/// Where the checkout lies. What Cargo says at the start wins: two checkouts may share one folder of built programs.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    own.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
 /// Paths relative to the checkout, with `/`, and their contents. Files that are not text have none.

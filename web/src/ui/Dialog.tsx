@@ -1,6 +1,6 @@
-/** The browser's own dialog: it keeps the focus inside, closes with Esc, and needs no styles from a script. */
+/** The browser's own dialog: it keeps the focus inside, gives it back, and needs no styles from a script. */
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { Button } from "./Button";
 import { cx } from "./cx";
 
@@ -17,15 +17,25 @@ interface Props {
 export function Dialog({ title, onClose, children, footer, className, bare }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Closed before it is taken out of the page, so that the focus goes back to where it was.
+  useLayoutEffect(() => {
     const dialog = ref.current;
-    if (dialog && !dialog.open) dialog.showModal();
+    dialog?.showModal();
+    return () => dialog?.close();
   }, []);
+  // The browser would close it some time after the key; a key struck meanwhile would still go to the dialog.
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  };
   return (
     <dialog
       ref={ref}
       aria-labelledby={heading}
       onClose={onClose}
+      onKeyDown={onKeyDown}
       onClick={(event) => { if (event.target === ref.current) onClose(); }}
       className={cx("w-[min(34rem,calc(100vw-2rem))] rounded-lg border border-line-strong bg-surface p-0", className)}
     >
