@@ -29,6 +29,7 @@ from measure import ROOT, machine, table, write_reading  # noqa: E402
 from tools import release, timed, with_packages  # noqa: E402
 
 with_packages("ocr", "pillow:PIL", "numpy", "rapidfuzz")
+from rapidfuzz import fuzz  # noqa: E402
 
 TURNED = ["phototest-rotated-180", "phototest-rotated-L", "phototest-rotated-R"]
 GOOD_SCAN = "phototest.tif"
@@ -96,6 +97,7 @@ def measure(shared, binary, data):
     good = sorted(receipts.glob("*.jpg"))
     alone = cer("receipts, tesseract alone", good, receipts_truth, by_tesseract, "--lower")
     bar("receipts, CER", cer("receipts, docmill", good, receipts_truth, ours, "--lower"), 0.10, alone)
+    cer("receipts, their truth in the order of the page", good, receipts_truth, in_order_of_the_page(receipts_truth, ours), "--lower")
     with tempfile.TemporaryDirectory() as poor:
         subprocess.run([sys.executable, str(HERE / "degrade.py"), str(receipts), poor], check=True)
         bad = sorted(Path(poor).glob("*.jpg"))
@@ -165,6 +167,27 @@ def in_any_order(texts, truth):
             edits += nearest(line, found)
             length += len(line)
     return round(edits / max(1, length), 4)
+
+
+def in_order_of_the_page(truth, reader):
+    """Reads the truth itself, letter by letter, but each line where the reader found it: what a reader without a single
+    mistake scores, if it goes through a page from top to bottom and from left to right."""
+    def read_truth(path):
+        page, cpu = reader(path)
+        page = " ".join(page.lower().split())
+        lines = [line for line in (Path(truth) / f"{path.stem}.txt").read_text(errors="replace").splitlines() if line.strip()]
+        places = {}
+        # Long lines are found surely; what they cover is not taken for a short one.
+        for number, line in sorted(enumerate(lines), key=lambda each: -len(each[1])):
+            at = fuzz.partial_ratio_alignment(" ".join(line.lower().split()), page)
+            if at and at.score >= 60:
+                places[number] = at.dest_start
+                page = page[: at.dest_start] + "\0" * (at.dest_end - at.dest_start) + page[at.dest_end :]
+            else:
+                places[number] = len(page) + number
+        return "\n".join(lines[number] for number in sorted(places, key=places.get)), cpu
+
+    return read_truth
 
 
 def nearest(line, text):

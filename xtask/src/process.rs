@@ -55,6 +55,14 @@ pub(crate) fn installed(program: &str, args: &[&str]) -> bool {
 fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).current_dir(tree::root());
+    // What Cargo says of this package is not for the packages that a Cargo started from here builds: some of them are
+    // built again when it changes.
+    for (name, _) in std::env::vars_os() {
+        let known = name.to_string_lossy();
+        if known.starts_with("CARGO_PKG_") || known.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 
