@@ -15,6 +15,7 @@ use crate::id::{BatchId, ContentHash, DocumentId, IngestionId, TaskId, WorkerId}
 use crate::ingestion::{IngestionStatus, Stage};
 use crate::ledger::Container;
 use crate::problem::{Problem, ResultCode};
+use crate::understanding::{Evidence, Labelled};
 
 /// `ingest`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -322,8 +323,12 @@ pub struct ShowAnswer {
     pub kind: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
-    /// By label set.
-    pub labels: Value,
+    /// What each label set says of it.
+    #[serde(default)]
+    pub labels: BTreeMap<String, Labelled>,
+    /// How sure title, summary, date, type and tags are and how each was found.
+    #[serde(default)]
+    pub evidence: BTreeMap<String, Evidence>,
     /// The structured record.
     pub record: Value,
     /// What could not be read.

@@ -21,7 +21,7 @@ pub enum DocumentState {
     Failed,
     /// The latest ingestion failed the gate.
     NeedsReview,
-    /// Completed without a title (once classification is part of the way).
+    /// Completed, but nobody could say what it is called.
     Unclassified,
     /// Stored, but no reader knows the type.
     Unsupported,
@@ -72,7 +72,7 @@ pub struct Evidence {
     pub latest: Option<(IngestionStatus, ResultCode)>,
     /// The gate's flag.
     pub needs_review: bool,
-    /// Has a title, or nothing gives titles yet.
+    /// Has a title, or nothing that one could be found in.
     pub titled: bool,
 }
 

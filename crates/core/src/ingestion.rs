@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::ErrorNote;
 use crate::id::{BlobKey, SourceId};
 use crate::problem::{Problem, ResultCode};
+use crate::understanding::Understanding;
 
 /// How an ingestion stands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -186,4 +187,7 @@ pub struct Facts {
     pub title: Option<String>,
     /// Where the transcript lies.
     pub transcription: Option<BlobKey>,
+    /// What it is and says beside its title. Once this is there, a document without a title is unclassified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub understanding: Option<Understanding>,
 }

@@ -36,6 +36,7 @@ pub mod redact;
 pub mod state;
 pub mod task;
 pub mod text;
+pub mod understanding;
 pub mod wire;
 pub mod words;
 

@@ -13,6 +13,7 @@ use docmill_core::ports::{Blobs, Ocr, Reader, TextIndex};
 use docmill_core::{Error, ErrorKind, Result};
 use docmill_generate::Press;
 use docmill_pipeline::{Deps, stages};
+use docmill_understand::Local;
 
 use crate::{ocr, pdfium, spans};
 
@@ -65,6 +66,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         reader: metered_reader(settings, clock, metrics.children.clone()).await?,
         viewer: viewer(settings, clock, metrics.children.clone())?,
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
+        understander: Arc::new(Local::new()?),
         generator: Arc::new(Press::default()),
         index,
         clock: Arc::clone(clock),

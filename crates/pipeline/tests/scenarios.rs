@@ -36,6 +36,21 @@ async fn document_goes_from_receipt_to_text_in_one_worker() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_cannot_be_understood_is_read_all_the_same() {
+    let world = World::new();
+    for name in ["plain.txt", "puzzling.txt", "maddening.txt"] {
+        world.offer(name, name.as_bytes()).await;
+    }
+    world.work().await;
+    for (name, titled) in [("plain.txt", true), ("puzzling.txt", false), ("maddening.txt", false)] {
+        assert_eq!(world.end(name), Some((S::Completed, R::Success)), "{name}");
+        let facts = world.store.facts(name);
+        assert_eq!((facts.word_count, facts.title.is_some()), (Some(2), titled), "{name}");
+        assert!(facts.understanding.is_some(), "{name} was tried, so without a title it is unclassified");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn unknown_and_empty_files_complete_without_a_reading() {
     let world = World::new();
     world.offer("a.odd", b"?").await;

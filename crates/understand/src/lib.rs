@@ -11,6 +11,7 @@ mod headings;
 mod kind;
 pub mod labels;
 mod language;
+mod local;
 pub mod nearness;
 mod rules;
 mod summary;
@@ -26,6 +27,8 @@ use crate::date::Dates;
 use crate::kind::Kinds;
 use crate::labels::Embedder;
 use crate::language::Languages;
+
+pub use crate::local::{Known, Local};
 
 /// Tags of one document.
 pub const MAX_TAGS: usize = 10;
@@ -83,19 +86,24 @@ impl<'a> Document<'a> {
 
     /// The text of the first pages, as much as is looked at.
     fn text(&self) -> String {
-        let mut text = String::new();
-        for page in self.pages {
-            let room = MAX_BYTES.saturating_sub(text.len());
-            if room == 0 {
-                break;
-            }
-            if !text.is_empty() {
-                text.push_str("\n\n");
-            }
-            text.push_str(&page.text[..page.text.floor_char_boundary(room)]);
-        }
-        text
+        text_of(self.pages, MAX_BYTES)
     }
+}
+
+/// The text of the first pages, up to about so many bytes.
+fn text_of(pages: &[Page<'_>], limit: usize) -> String {
+    let mut text = String::new();
+    for page in pages {
+        let room = limit.saturating_sub(text.len());
+        if room == 0 {
+            break;
+        }
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(&page.text[..page.text.floor_char_boundary(room)]);
+    }
+    text
 }
 
 /// Something that was found out, how sure it is and how it was found.

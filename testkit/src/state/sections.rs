@@ -103,6 +103,7 @@ pub(super) fn documents(state: &State, names: &Names) -> String {
             language: d.language.clone(),
             quality: d.quality,
             title: d.title.clone(),
+            understanding: None,
             transcription: None,
         };
         let mut line = format!(
@@ -175,6 +176,7 @@ fn told(facts: &Facts) -> String {
     told.extend(facts.language.clone());
     told.extend(facts.quality.map(|quality| format!("quality {quality:.3}")));
     told.extend(facts.title.as_ref().map(|title| format!("title `{title}`")));
+    told.extend(facts.understanding.as_ref().map(|found| format!("understood as {found:?}")));
     told.extend(facts.transcription.as_ref().map(|key| format!("text in {}", last_part(key))));
     told.join(", ")
 }

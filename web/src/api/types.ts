@@ -15,6 +15,7 @@ export type ProblemLine = Schemas["ShowAnswer"]["problems"][number];
 export type DocumentLine = Schemas["DocumentLine"];
 export type DocumentList = Schemas["ListAnswer"];
 export type DocumentDetail = Schemas["ShowAnswer"];
+export type Evidence = Pick<Schemas["Evidence"], "confidence" | "method">;
 export type IngestionLine = Schemas["IngestionLine"];
 export type ArtifactLine = Schemas["ArtifactLine"];
 export type FamilyLine = Schemas["FamilyLine"];

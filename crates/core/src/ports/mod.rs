@@ -9,6 +9,7 @@ pub mod spans;
 pub mod store;
 pub mod text_index;
 pub mod transfer;
+pub mod understander;
 
 pub use access::Access;
 pub use blobs::Blobs;
@@ -19,3 +20,4 @@ pub use spans::Spans;
 pub use store::Store;
 pub use text_index::TextIndex;
 pub use transfer::Transfer;
+pub use understander::Understander;

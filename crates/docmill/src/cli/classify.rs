@@ -1,6 +1,5 @@
 //! `docmill classify`: what files are and say, found out from their text alone; nothing is stored.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -8,12 +7,12 @@ use docmill_core::answer::ReadAnswer;
 use docmill_core::clock::Timestamp;
 use docmill_core::limits::{MIB, read_capped};
 use docmill_core::text::shown;
+use docmill_core::understanding::Understanding;
 use docmill_core::{Error, Result};
 use docmill_understand::fewshot::MAX_EXAMPLES;
-use docmill_understand::labels::{LabelSet, Labelled, Prepared, builtin};
-use docmill_understand::{Document, Guess, Knowledge, Page, Understanding};
+use docmill_understand::labels::LabelSet;
+use docmill_understand::{Known, Local, Page};
 use futures::StreamExt;
-use jiff::civil::Date;
 use serde::Serialize;
 
 use super::reading::{Reading, When};
@@ -46,37 +45,29 @@ struct Answer {
     media_type: String,
     language: Option<String>,
     title: Option<String>,
-    summary: Option<String>,
-    date: Option<String>,
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    tags: Vec<String>,
-    labels: BTreeMap<String, Labelled>,
-    /// How sure each of them is, and how it was found.
-    evidence: BTreeMap<&'static str, Evidence>,
-}
-
-#[derive(Serialize)]
-struct Evidence {
-    confidence: f32,
-    method: &'static str,
+    #[serde(flatten)]
+    understanding: Understanding,
 }
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         // Mistakes in label sets are told before anything is read.
-        let classifier = Classifier::new(&self.labels, cx.clock.now())?;
+        let local = if self.labels.is_empty() {
+            Local::new()?
+        } else {
+            Local::with(&self.labels.iter().map(|path| label_set(path)).collect::<Result<Vec<_>>>()?)?
+        };
         let reading = Reading::start(cx, &self.when).await?;
-        let outcome = self.print_all(cx, &reading, &classifier).await;
+        let outcome = self.print_all(cx, &reading, &local).await;
         reading.stop().await;
         outcome
     }
 
-    async fn print_all(&self, cx: &Context, reading: &Reading, classifier: &Classifier) -> Result<Exit> {
+    async fn print_all(&self, cx: &Context, reading: &Reading, local: &Local) -> Result<Exit> {
         let mut exit = Exit::Ok;
         let mut answers = reading.all(&self.files);
         while let Some(read) = answers.next().await {
-            match read.and_then(|read| classifier.classify(&read)) {
+            match read.and_then(|read| Answer::of(&read, local, cx.clock.now())) {
                 Ok(answer) if cx.terminal.json => cx.terminal.object(&answer)?,
                 Ok(answer) => cx.terminal.line(&human(&answer))?,
                 Err(error) => {
@@ -87,59 +78,6 @@ impl Args {
         }
         Ok(exit)
     }
-}
-
-/// What files are classified with.
-struct Classifier {
-    knowledge: Knowledge,
-    sets: Vec<Prepared>,
-    today: Option<Date>,
-}
-
-impl Classifier {
-    fn new(labels: &[PathBuf], now: Timestamp) -> Result<Self> {
-        let sets = if labels.is_empty() {
-            builtin()?
-        } else {
-            labels.iter().map(|path| label_set(path)).collect::<Result<_>>()?
-        };
-        let sets = sets.iter().map(|set| set.prepare(None)).collect::<Result<_>>()?;
-        let today = jiff::Timestamp::from_millisecond(now.0)
-            .ok()
-            .map(|now| now.to_zoned(jiff::tz::TimeZone::UTC).date());
-        Ok(Self { knowledge: Knowledge::load()?, sets, today })
-    }
-
-    fn classify(&self, read: &ReadAnswer) -> Result<Answer> {
-        let pages: Vec<Page<'_>> =
-            read.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect();
-        let name = Path::new(&read.path).file_name().map(|name| name.to_string_lossy().into_owned());
-        let said = |key: &str| read.metadata.get(key).map(String::as_str);
-        // The subject of other documents is what they are about, not what they are called.
-        let is_mail = read.media_type == "message/rfc822" || read.media_type == "application/vnd.ms-outlook";
-        let document = Document {
-            pages: &pages,
-            media_type: Some(&read.media_type),
-            language: read.language.as_deref(),
-            title: said("title"),
-            name: name.as_deref(),
-            subject: said("subject").filter(|_| is_mail),
-            sent: said("date").filter(|_| is_mail).and_then(day),
-            written: said("creation_date").and_then(day),
-            today: self.today,
-        };
-        let found = self.knowledge.understand(&document, None)?;
-        let mut labels = BTreeMap::new();
-        for set in &self.sets {
-            labels.insert(set.set().name.clone(), set.label(&read.text, None)?);
-        }
-        Ok(Answer::new(read, found, labels))
-    }
-}
-
-/// The day that a time in the form of ISO 8601 begins with.
-fn day(time: &str) -> Option<Date> {
-    time.get(..10)?.parse().ok()
 }
 
 /// A set from its file, with the texts of the example files that it names. Those lie beside it.
@@ -174,48 +112,33 @@ fn read_text(path: &Path, limit: u64) -> Result<String> {
 }
 
 impl Answer {
-    fn new(read: &ReadAnswer, found: Understanding, labels: BTreeMap<String, Labelled>) -> Self {
-        let mut evidence = BTreeMap::new();
-        let mut note = |key, confidence, method| {
-            evidence.insert(key, Evidence { confidence, method });
-        };
-        let title = taken(found.title, "title", &mut note);
-        let summary = taken(found.summary, "summary", &mut note);
-        let date = taken(found.date, "date", &mut note).map(|date| date.to_string());
-        let kind = taken(found.kind, "type", &mut note);
-        if let Some(best) = found.tags.first() {
-            note("tags", best.confidence, best.method);
-        }
-        Self {
+    fn of(read: &ReadAnswer, local: &Local, now: Timestamp) -> Result<Self> {
+        let pages: Vec<Page<'_>> =
+            read.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect();
+        let found = local.about(&Known {
+            pages: &pages,
+            media_type: &read.media_type,
+            language: read.language.as_deref(),
+            metadata: &read.metadata,
+            name: &read.path,
+            now,
+        })?;
+        Ok(Self {
             path: read.path.clone(),
             media_type: read.media_type.clone(),
             language: read.language.clone(),
-            title,
-            summary,
-            date,
-            kind,
-            tags: found.tags.into_iter().map(|tag| tag.value).collect(),
-            labels,
-            evidence,
-        }
+            title: found.title,
+            understanding: found.understanding,
+        })
     }
-}
-
-fn taken<T>(
-    guess: Option<Guess<T>>,
-    key: &'static str,
-    note: &mut impl FnMut(&'static str, f32, &'static str),
-) -> Option<T> {
-    let guess = guess?;
-    note(key, guess.confidence, guess.method);
-    Some(guess.value)
 }
 
 fn human(answer: &Answer) -> String {
     let mut out = format!("{}: {}", shown(&answer.path), answer.media_type);
+    let found = &answer.understanding;
     let mut line = |key: &'static str, value: Option<String>| {
         let Some(value) = value else { return };
-        let how = answer
+        let how = found
             .evidence
             .get(key)
             .map(|e| format!("  ({}, {:.0} %)", e.method, e.confidence * 100.0))
@@ -223,12 +146,12 @@ fn human(answer: &Answer) -> String {
         out.push_str(&format!("\n  {key:<9} {}{how}", shown(&value)));
     };
     line("title", answer.title.clone());
-    line("type", answer.kind.clone());
-    line("date", answer.date.clone());
+    line("type", found.kind.clone());
+    line("date", found.date.clone());
     line("language", answer.language.clone());
-    line("tags", (!answer.tags.is_empty()).then(|| answer.tags.join(", ")));
-    line("summary", answer.summary.clone());
-    for (name, said) in &answer.labels {
+    line("tags", (!found.tags.is_empty()).then(|| found.tags.join(", ")));
+    line("summary", found.summary.clone());
+    for (name, said) in &found.labels {
         let labels = if said.labels.is_empty() { "–".to_owned() } else { said.labels.join(", ") };
         let why = said.reason.clone().unwrap_or_else(|| {
             let matched: Vec<&str> = said.matched.iter().map(|m| m.keyword.as_str()).collect();
@@ -238,16 +161,4 @@ fn human(answer: &Answer) -> String {
         out.push_str(&format!("\n  {name}: {}  ({})", shown(&labels), shown(&why)));
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn day_of_a_time_is_what_it_begins_with() {
-        assert_eq!(day("2024-01-31T10:00:00Z"), Some(jiff::civil::date(2024, 1, 31)));
-        assert_eq!(day("2024-13-31T10:00:00Z"), None);
-        assert_eq!(day("yesterday"), None);
-    }
 }

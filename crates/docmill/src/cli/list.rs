@@ -62,12 +62,13 @@ fn human(cx: &Context, answer: &ListAnswer) -> String {
                 size(line.bytes),
                 relative(now, line.created_at),
                 line.media_type.clone().unwrap_or_default(),
-                line.title.clone().unwrap_or_else(|| line.name.clone()),
+                line.name.clone(),
+                line.title.clone().unwrap_or_default(),
             ]
         })
         .collect();
     if rows.is_empty() {
         return "no documents".to_owned();
     }
-    table(&["DOCUMENT", "STATE", "SIZE", "RECEIVED", "TYPE", "TITLE"], &rows)
+    table(&["DOCUMENT", "STATE", "SIZE", "RECEIVED", "TYPE", "NAME", "TITLE"], &rows)
 }

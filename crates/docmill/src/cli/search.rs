@@ -57,9 +57,9 @@ fn human(answer: &SearchAnswer) -> String {
         answer.took_ms
     );
     for hit in &answer.hits {
-        let title = hit.title.as_deref().unwrap_or(&hit.name);
+        let title = hit.title.as_deref().map(|title| format!("  {}", shown(title))).unwrap_or_default();
         let page = hit.page.map(|n| format!(", page {n}")).unwrap_or_default();
-        out.push_str(&format!("\n\n{}  {}{page}", hit.document_id, shown(title)));
+        out.push_str(&format!("\n\n{}  {}{page}{title}", hit.document_id, shown(&hit.name)));
         // A snippet may span lines of the document; here it is one.
         let snippet = hit.snippet.split_whitespace().collect::<Vec<_>>().join(" ");
         if !snippet.is_empty() {

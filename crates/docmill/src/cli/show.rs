@@ -42,6 +42,10 @@ fn human(cx: &Context, answer: &ShowAnswer) -> String {
     ];
     let optional = [
         ("title", answer.title.clone()),
+        ("kind", answer.kind.clone()),
+        ("date", answer.date.clone()),
+        ("tags", (!answer.tags.is_empty()).then(|| answer.tags.join(", "))),
+        ("summary", answer.summary.clone()),
         ("pages", answer.page_count.map(|n| count(u64::from(n)))),
         ("words", answer.word_count.map(count)),
         ("language", answer.language.clone()),

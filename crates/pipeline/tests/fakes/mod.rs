@@ -18,6 +18,7 @@ use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::ingestion::{IngestionStatus, Origin};
 use docmill_core::metrics::Metrics;
+use docmill_core::ports::understander::Understood;
 use docmill_core::problem::ResultCode;
 use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Service, stages};
 
@@ -109,6 +110,7 @@ impl World {
             reader: Arc::clone(&reader) as _,
             viewer: Arc::clone(&reader) as _,
             ocr: Arc::clone(&ocr) as _,
+            understander: Arc::new(FirstLine),
             generator: Arc::new(NoGenerator),
             index: Arc::new(index),
             clock: Arc::clone(&clock) as _,
@@ -159,6 +161,29 @@ pub(crate) fn offer(name: &str, content: Offered) -> Offer {
 }
 
 /// Makes nothing: no scenario asks for test documents.
+/// Takes the first line for the title; fails where the name says so.
+struct FirstLine;
+
+impl docmill_core::ports::Understander for FirstLine {
+    fn identity(&self) -> &'static str {
+        "first-line"
+    }
+
+    fn understand(
+        &self,
+        transcript: &docmill_core::artifact::Transcript,
+        name: &str,
+        _: Timestamp,
+    ) -> docmill_core::Result<Understood> {
+        assert!(!name.starts_with("maddening"), "told to panic");
+        if name.starts_with("puzzling") {
+            return Err(docmill_core::Error::bug("told to fail"));
+        }
+        let first = transcript.pages.iter().flat_map(|page| page.text.lines()).next();
+        Ok(Understood { title: first.map(str::to_owned), ..Understood::default() })
+    }
+}
+
 struct NoGenerator;
 
 impl docmill_core::ports::Generator for NoGenerator {

@@ -9,6 +9,7 @@ mod parse;
 
 use std::collections::BTreeMap;
 
+use docmill_core::understanding::{Labelled, Matched};
 use docmill_core::{Error, Result};
 use serde::Serialize;
 
@@ -17,7 +18,10 @@ use crate::fewshot::{Classifier, Example};
 use crate::rules::Phrases;
 
 /// More text is not looked at.
-const MAX_BYTES: usize = 1 << 20;
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+
+/// The method of a set that can say nothing.
+pub(crate) const OFF: &str = "off";
 
 /// How often the same keyword counts at most: a word that a page repeats in its foot says nothing new.
 const MAX_TIMES: usize = 3;
@@ -92,37 +96,6 @@ pub struct LabelSet {
     pub default: Option<String>,
     /// In the order of the file.
     pub labels: Vec<Label>,
-}
-
-/// What a set says of a document.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Labelled {
-    /// The labels it has, best first.
-    pub labels: Vec<String>,
-    /// What each label came to.
-    pub scores: BTreeMap<String, f32>,
-    /// How sure that is, 0 to 1.
-    pub confidence: f32,
-    /// How it was found: `rules`, `semantic`, `examples`, several joined by `+`, `default`, or `off`.
-    pub method: String,
-    /// Keywords that were found.
-    pub matched: Vec<Matched>,
-    /// Why nothing is said, and the way out, if the method is `off`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// A keyword that was found in the text.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Matched {
-    /// The label it speaks for.
-    pub label: String,
-    /// As the set has it.
-    pub keyword: String,
-    /// How often it was found.
-    pub times: usize,
-    /// What it added to the score.
-    pub score: f32,
 }
 
 impl LabelSet {
@@ -352,7 +325,7 @@ impl Prepared {
             labels: Vec::new(),
             scores: BTreeMap::new(),
             confidence: 0.0,
-            method: "off".to_owned(),
+            method: OFF.to_owned(),
             matched: Vec::new(),
             reason: Some(reason),
         }

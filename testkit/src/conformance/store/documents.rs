@@ -1,6 +1,6 @@
 //! What documents show, and what followers of them see.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use docmill_core::ErrorKind;
@@ -14,6 +14,7 @@ use docmill_core::ports::store::{Done, ListQuery, Outcome, Selection};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::state::TaskState;
 use docmill_core::task::Lease;
+use docmill_core::understanding::{Evidence, Labelled, Understanding};
 
 use super::world::{KIND, World, done, ended, failure, new_task};
 use crate::conformance::{Bench, Case};
@@ -23,6 +24,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         newest_ingestion_wins_however_late_the_older_ends,
         failed_rerun_keeps_what_was_read,
         state_follows_the_ingestions,
+        understanding_is_shown_and_a_document_without_a_title_is_unclassified,
         stale_document_is_told_by_the_server,
         list_pages_see_each_document_once,
         list_matches_language_time_and_batch,
@@ -95,6 +97,75 @@ async fn failed_rerun_keeps_what_was_read(bench: Bench<dyn Store>) {
     let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
     assert_eq!((shown.state, shown.title.as_deref()), (DocumentState::Failed, Some("good")));
     assert!(world.store.head(world.tenant, &id).await.unwrap().unwrap().transcription.is_some());
+}
+
+async fn understanding_is_shown_and_a_document_without_a_title_is_unclassified(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let found = Understanding {
+        summary: Some("Chairs come on Monday.\u{0} \"Ünïcödé\"".into()),
+        date: Some("2024-03-09".into()),
+        kind: Some("letter".into()),
+        tags: vec!["office chairs".into(), "delivery".into()],
+        labels: BTreeMap::from([(
+            "privacy".to_owned(),
+            Labelled {
+                labels: vec!["internal".into()],
+                scores: BTreeMap::from([("internal".to_owned(), 0.5)]),
+                confidence: 0.5,
+                method: "rules".into(),
+                matched: Vec::new(),
+                reason: None,
+            },
+        )]),
+        evidence: BTreeMap::from([(
+            "type".to_owned(),
+            Evidence { confidence: 0.75, method: "words".into() },
+        )]),
+    };
+    let understood = |title: Option<&str>, found: Option<&Understanding>| {
+        done(Done {
+            facts: Facts {
+                title: title.map(str::to_owned),
+                understanding: found.cloned(),
+                ..Facts::default()
+            },
+            end: Some(IngestionEnd::completed(ResultCode::Success, Vec::new())),
+            ..Done::default()
+        })
+    };
+    // With a title, without one, and one that nobody tried to understand.
+    let mut ids = Vec::new();
+    for (name, title, found) in
+        [("a.txt", Some("Chairs"), Some(&found)), ("b.txt", None, Some(&found)), ("c.jpg", None, None)]
+    {
+        let received = world.take(world.receipt(None, name, name)).await;
+        let lease = world.claim_one().await;
+        world.report(&lease, understood(title, found)).await;
+        ids.push(received.document_id.unwrap().to_string());
+    }
+    let shown = world.store.show(world.tenant, &ids[0]).await.unwrap().unwrap();
+    assert_eq!((shown.state, shown.title.as_deref()), (DocumentState::Ready, Some("Chairs")));
+    assert_eq!((&shown.summary, &shown.date, &shown.kind), (&found.summary, &found.date, &found.kind));
+    assert_eq!((&shown.tags, &shown.labels, &shown.evidence), (&found.tags, &found.labels, &found.evidence));
+    let shown = world.store.show(world.tenant, &ids[1]).await.unwrap().unwrap();
+    assert_eq!((shown.state, shown.kind.as_deref()), (DocumentState::Unclassified, Some("letter")));
+    let shown = world.store.show(world.tenant, &ids[2]).await.unwrap().unwrap();
+    assert_eq!((shown.state, shown.kind), (DocumentState::Ready, None));
+    let query = ListQuery { state: Some(DocumentState::Unclassified), ..ListQuery::default() };
+    let listed = world.store.list(world.tenant, &query).await.unwrap().documents;
+    assert_eq!(listed.iter().map(|d| d.document_id.to_string()).collect::<Vec<_>>(), [ids[1].clone()]);
+
+    // A newer run that understood nothing takes nothing away.
+    world.take(world.receipt(None, "a.txt", "a.txt")).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, understood(None, None)).await;
+    let shown = world.store.show(world.tenant, &ids[0]).await.unwrap().unwrap();
+    assert_eq!((shown.title.as_deref(), shown.kind.as_deref()), (Some("Chairs"), Some("letter")));
+    // What is erased is gone.
+    world.store.remove(world.tenant, ids[0].parse().unwrap()).await.unwrap();
+    assert!(world.store.show(world.tenant, &ids[0]).await.unwrap().is_none());
+    let dossiers = world.store.dossiers(world.tenant, None, 10).await.unwrap();
+    assert_eq!(dossiers.iter().filter(|d| d.facts.understanding.is_some()).count(), 1);
 }
 
 async fn state_follows_the_ingestions(bench: Bench<dyn Store>) {

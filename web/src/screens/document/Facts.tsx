@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { useReading } from "../../api/queries";
-import type { DocumentDetail, IngestionLine } from "../../api/types";
+import type { DocumentDetail, Evidence, IngestionLine } from "../../api/types";
 import { bytes, count, exact, shown } from "../../ui/format";
 import { Time } from "../../ui/Time";
 import { languageName } from "../library/filter";
@@ -26,11 +26,14 @@ export function Facts({ document }: { document: DocumentDetail }) {
       <Section title="Document">
         <List>
           <Fact name="File name">{shown(document.name)}</Fact>
-          {document.title && <Fact name="Title">{shown(document.title)}</Fact>}
-          {document.summary && <Fact name="Summary">{shown(document.summary)}</Fact>}
-          {document.date && <Fact name="Date">{shown(document.date)}</Fact>}
-          {document.type && <Fact name="Kind">{shown(document.type)}</Fact>}
-          {document.tags.length > 0 && <Fact name="Tags">{document.tags.map(shown).join(", ")}</Fact>}
+          {document.title && <Fact name="Title" how={document.evidence["title"]}>{shown(document.title)}</Fact>}
+          {document.type && <Fact name="Kind" how={document.evidence["type"]}>{shown(document.type)}</Fact>}
+          {document.date && <Fact name="Date" how={document.evidence["date"]}>{shown(document.date)}</Fact>}
+          {document.summary && <Fact name="Summary" how={document.evidence["summary"]}>{shown(document.summary)}</Fact>}
+          {document.tags.length > 0 && <Fact name="Tags" how={document.evidence["tags"]}>{document.tags.map(shown).join(", ")}</Fact>}
+          {Object.entries(document.labels).map(([set, said]) => said.labels.length > 0 && (
+            <Fact key={set} name={capital(shown(set).replaceAll("_", " "))} how={said}>{said.labels.map(shown).join(", ")}</Fact>
+          ))}
           <Fact name="Type">{document.media_type ?? "unknown"}</Fact>
           <Fact name="Size"><span title={`${count(document.bytes)} bytes`}>{bytes(document.bytes)}</span></Fact>
           {document.page_count !== null && <Fact name="Pages">{count(document.page_count)}</Fact>}
@@ -81,9 +84,11 @@ const Section = ({ title, children }: { title: string; children: ReactNode }) =>
   </section>
 );
 const List = ({ children }: { children: ReactNode }) => <dl className="flex flex-col gap-1.5 text-sm">{children}</dl>;
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+/** A fact, and how it was found where it was not simply read. */
+const Fact = ({ name, how, children }: { name: string; how?: Evidence | undefined; children: ReactNode }) => (
   <div className="grid grid-cols-[7.5rem_minmax(0,1fr)] gap-3">
     <dt className="break-words text-ink-3">{name}</dt>
-    <dd className="break-words">{children}</dd>
+    <dd className="break-words" title={how && `By ${how.method}, ${Math.round(how.confidence * 100)} % sure`}>{children}</dd>
   </div>
 );
+const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);

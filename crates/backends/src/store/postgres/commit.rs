@@ -96,6 +96,7 @@ impl Progress {
         keep(&mut self.facts.quality, facts.quality.as_ref());
         keep(&mut self.facts.title, facts.title.as_ref());
         keep(&mut self.facts.transcription, facts.transcription.as_ref());
+        keep(&mut self.facts.understanding, facts.understanding.as_ref());
     }
 }
 
@@ -464,11 +465,12 @@ async fn note_progress(tx: &mut Tx, progress: &BTreeMap<IngestionId, Progress>) 
            page_count = coalesce(u.page_count, i.page_count), word_count = coalesce(u.word_count, i.word_count),
            language = coalesce(u.language, i.language), quality = coalesce(u.quality, i.quality),
            title = coalesce(u.title, i.title), transcription_key = coalesce(u.transcription, i.transcription_key),
+           understanding = coalesce(u.understanding, i.understanding),
            attempt = i.attempt + u.charge, started_at = coalesce(i.started_at, u.started_at), progress_at = $1
          FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::double precision[],
-           $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[])
+           $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[], $14::text[])
            AS u (ingestion_id, media_type, page_count, word_count, language, quality, title, transcription, charge,
-             started_at, news)
+             started_at, news, understanding)
          WHERE i.ingestion_id = u.ingestion_id
            AND (u.news OR i.started_at IS NULL OR i.progress_at <= $1 - $13)",
     )
@@ -485,6 +487,7 @@ async fn note_progress(tx: &mut Tx, progress: &BTreeMap<IngestionId, Progress>) 
     .bind(progress.values().map(|p| p.started_at).collect::<Vec<_>>())
     .bind(progress.values().map(|p| p.failed || p.facts != Facts::default()).collect::<Vec<_>>())
     .bind(PROGRESS_EVERY_MS)
+    .bind(facts().map(|f| f.understanding.as_ref().map(to_json).transpose()).collect::<Result<Vec<_>>>()?)
     .execute(tx.conn())
     .await
     .map_err(sql_error("note facts"))?;

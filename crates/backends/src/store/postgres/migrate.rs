@@ -18,6 +18,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
     ("0003_cheap_writes", include_str!("../../../../../migrations/postgres/0003_cheap_writes.sql")),
     ("0004_access", include_str!("../../../../../migrations/postgres/0004_access.sql")),
     ("0005_lists", include_str!("../../../../../migrations/postgres/0005_lists.sql")),
+    ("0006_understanding", include_str!("../../../../../migrations/postgres/0006_understanding.sql")),
 ];
 
 /// The schema this build works with.

@@ -58,7 +58,7 @@ pub(super) async fn remove(
     for sql in [
         "DELETE FROM artifact WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = $1)",
         "DELETE FROM step_result WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = $1)",
-        "UPDATE ingestion SET title = NULL, transcription_key = NULL, source_metadata = '{}' WHERE document_id = $1",
+        "UPDATE ingestion SET title = NULL, transcription_key = NULL, understanding = NULL, source_metadata = '{}' WHERE document_id = $1",
     ] {
         query::<Postgres>(sql)
             .bind(document.0)
@@ -69,7 +69,7 @@ pub(super) async fn remove(
     // The hash makes room for the same content; no content has this one.
     query::<Postgres>(
         "UPDATE document SET removed = true, content_hash = $2, bytes = 0, name = '', blob_key = '', media_type = NULL,
-           title = NULL, transcription_key = NULL, needs_review = false WHERE document_id = $1",
+           title = NULL, transcription_key = NULL, understood_in = NULL, needs_review = false WHERE document_id = $1",
     )
     .bind(document.0)
     .bind(ContentHash::of(document.as_bytes()).0.as_slice())

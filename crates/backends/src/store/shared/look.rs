@@ -17,15 +17,10 @@ pub(in crate::store) fn document_state(
     status: Option<IngestionStatus>,
     result: Option<ResultCode>,
     needs_review: bool,
+    titled: bool,
     now: Timestamp,
 ) -> (DocumentState, bool) {
-    let evidence = Evidence {
-        open_since_progress,
-        latest: status.zip(result),
-        needs_review,
-        // Nothing gives titles yet, so a document without one is not waiting for anything.
-        titled: true,
-    };
+    let evidence = Evidence { open_since_progress, latest: status.zip(result), needs_review, titled };
     (derive_state(&evidence, now), needs_review)
 }
 

@@ -191,8 +191,8 @@ fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit
         "UPDATE ingestion SET media_type = coalesce(?2, media_type), page_count = coalesce(?3, page_count),
            word_count = coalesce(?4, word_count), language = coalesce(?5, language),
            quality = coalesce(?6, quality), title = coalesce(?7, title),
-           transcription_key = coalesce(?8, transcription_key), progress_at = ?9,
-           started_at = coalesce(started_at, ?10)
+           transcription_key = coalesce(?8, transcription_key), understanding = coalesce(?13, understanding),
+           progress_at = ?9, started_at = coalesce(started_at, ?10)
          WHERE ingestion_id = ?1 AND (?11 OR started_at IS NULL OR progress_at <= ?12)",
     )?
     .execute(params![
@@ -208,6 +208,7 @@ fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit
         now.minus(commit.duration).0,
         !nothing_new,
         now.0 - PROGRESS_EVERY_MS,
+        facts.understanding.as_ref().map(to_json).transpose()?,
     ])
     .map_err(sql_error("note facts"))?;
     Ok(())

@@ -11,6 +11,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0003_cheap_writes", include_str!("../../../../../migrations/sqlite/0003_cheap_writes.sql")),
     ("0004_access", include_str!("../../../../../migrations/sqlite/0004_access.sql")),
     ("0005_lists", include_str!("../../../../../migrations/sqlite/0005_lists.sql")),
+    ("0006_understanding", include_str!("../../../../../migrations/sqlite/0006_understanding.sql")),
 ];
 
 /// The schema this build works with.

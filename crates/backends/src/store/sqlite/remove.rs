@@ -41,7 +41,7 @@ pub(super) fn remove(
     for sql in [
         "DELETE FROM artifact WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
         "DELETE FROM step_result WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
-        "UPDATE ingestion SET title = NULL, transcription_key = NULL, source_metadata = '{}' WHERE document_id = ?1",
+        "UPDATE ingestion SET title = NULL, transcription_key = NULL, understanding = NULL, source_metadata = '{}' WHERE document_id = ?1",
     ] {
         tx.sql(sql)?.execute([document.as_bytes()]).map_err(sql_error("forget what was made"))?;
     }
@@ -49,7 +49,7 @@ pub(super) fn remove(
     // The hash makes room for the same content; no content has this one.
     tx.sql(
         "UPDATE document SET removed = 1, content_hash = ?2, bytes = 0, name = '', blob_key = '', media_type = NULL,
-           title = NULL, transcription_key = NULL, needs_review = 0, change_seq = ?3 WHERE document_id = ?1",
+           title = NULL, transcription_key = NULL, understood_in = NULL, needs_review = 0, change_seq = ?3 WHERE document_id = ?1",
     )?
     .execute(params![document.as_bytes(), ContentHash::of(document.as_bytes()).0, number])
     .map_err(sql_error("remove a document"))?;

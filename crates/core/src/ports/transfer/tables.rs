@@ -131,6 +131,7 @@ pub static TABLES: &[Table] = &[
             integer("change_seq"),
             integer("created_at"),
             flag("removed"),
+            id("understood_in"),
         ],
     },
     Table {
@@ -175,6 +176,7 @@ pub static TABLES: &[Table] = &[
             integer("started_at"),
             integer("progress_at"),
             integer("completed_at"),
+            text("understanding"),
         ],
     },
     Table {

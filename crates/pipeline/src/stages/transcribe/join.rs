@@ -13,6 +13,7 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::{Error, Result};
 
 use super::part::PREFIX;
+use super::understood::understood;
 use super::{facts, fingerprint, has_members, keep_words, mean_quality, text, unpack_next, verdict};
 use crate::plan::Outcome;
 use crate::stages::payload::Payload;
@@ -56,7 +57,8 @@ impl TaskHandler for JoinText {
         )
         .await?;
         cx.progress();
-        let facts = Facts { transcription: Some(artifact.key.clone()), ..facts(&transcript) };
+        let (transcript, understood) = understood(cx, lease, transcript).await?;
+        let facts = Facts { transcription: Some(artifact.key.clone()), ..facts(&transcript, understood) };
         let mut problems = transcript.problems;
         // Recorded as the result of `extract-text`: that is what the next ingestion of this content looks for.
         let record = StepRecord {

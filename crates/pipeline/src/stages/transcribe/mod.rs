@@ -4,12 +4,14 @@ mod collect;
 pub mod join;
 pub mod part;
 pub mod text;
+mod understood;
 
 use docmill_core::artifact::Transcript;
 use docmill_core::error::ErrorKind;
 use docmill_core::id::ContentHash;
 use docmill_core::ingestion::Facts;
 use docmill_core::ocr::{OcrMode, RecognisedPage};
+use docmill_core::ports::understander::Understood;
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::Lease;
 
@@ -39,6 +41,7 @@ pub(crate) fn fingerprint(content: &ContentHash, deps: &Deps) -> ContentHash {
         ocr.threshold,
         recogniser,
     );
+    matters.push_str(&format!(" understood_by={}", deps.understander.identity()));
     let engines = deps.reader.identity();
     if !engines.is_empty() {
         matters.push_str(&format!(" read_by={engines}"));
@@ -46,16 +49,22 @@ pub(crate) fn fingerprint(content: &ContentHash, deps: &Deps) -> ContentHash {
     docmill_core::fingerprint::fingerprint(text::KIND.as_str(), VERSION, &matters, &[*content])
 }
 
-/// What a transcript tells about its document.
-pub(crate) fn facts(transcript: &Transcript) -> Facts {
+/// What a transcript tells about its document, and what was understood of it if there was anything to understand.
+pub(crate) fn facts(transcript: &Transcript, understood: Option<Understood>) -> Facts {
+    let said = || transcript.metadata.get("title").and_then(|given| super::title(given));
+    let (title, understanding) = match understood {
+        Some(found) => (found.title, Some(found.understanding)),
+        None => (said(), None),
+    };
     Facts {
         media_type: Some(transcript.media_type.clone()),
         page_count: Some(transcript.pages.len() as u32),
         word_count: Some(transcript.word_count()),
         language: transcript.language.clone(),
         quality: transcript.quality,
-        title: transcript.metadata.get("title").and_then(|given| super::title(given)),
+        title,
         transcription: None,
+        understanding,
     }
 }
 

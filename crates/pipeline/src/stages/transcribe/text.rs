@@ -11,6 +11,7 @@ use docmill_core::task::{Lease, TaskKind};
 use docmill_core::wire::{Kind, Want};
 use docmill_core::{Error, Result, crash};
 
+use super::understood::understood;
 use super::{Collector, OcrNote, facts, fingerprint, has_members, unpack_next, verdict};
 use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
@@ -101,7 +102,8 @@ async fn finish(
         transcripts::save(cx.deps.blobs.as_ref(), lease.subject.ingestion_id, TRANSCRIPTION, transcript)
             .await?;
     cx.progress();
-    let facts = Facts { transcription: Some(artifact.key.clone()), ..facts(&transcript) };
+    let (transcript, understood) = understood(cx, lease, transcript).await?;
+    let facts = Facts { transcription: Some(artifact.key.clone()), ..facts(&transcript, understood) };
     let mut problems = transcript.problems;
     let record = StepRecord {
         step: KIND,

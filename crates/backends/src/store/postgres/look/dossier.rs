@@ -25,7 +25,7 @@ pub(in super::super) async fn dossiers(
     let rows = query::<Postgres>(
         "SELECT ingestion_id, document_id, batch_id, parent_id, position, depth, superseded, origin, name, duplicate,
            status, result, skip_reason, error, problems, needs_review, attempt, media_type, page_count, word_count,
-           language, quality, title, transcription_key
+           language, quality, title, transcription_key, understanding
          FROM ingestion WHERE tenant_id = $1 AND ingestion_id > $2 ORDER BY ingestion_id LIMIT $3",
     )
     .bind(tenant.0)
@@ -78,6 +78,7 @@ fn ingestion(c: &mut Columns<'_>) -> Result<Dossier> {
             quality: c.get::<Option<f64>>()?.map(|q| q as f32),
             title: c.get()?,
             transcription: c.get::<Option<String>>()?.map(BlobKey::stored),
+            understanding: c.json_opt()?,
         },
         tasks: Vec::new(),
         results: Vec::new(),

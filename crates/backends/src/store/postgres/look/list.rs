@@ -18,8 +18,8 @@ use super::{evidence, evidence_from, state};
 const STEP: usize = 500;
 
 /// The list, of documents that can be in a state at all: a small index holds those and nothing else. Most documents are
-/// ready, so that those are looked for among all.
-fn statement(state: Option<DocumentState>) -> &'static str {
+/// ready, so that those are looked for among all, or among all of one media type.
+fn statement(state: Option<DocumentState>, one_type: bool) -> &'static str {
     macro_rules! list {
         ($only:literal) => {
             concat!(
@@ -41,7 +41,8 @@ fn statement(state: Option<DocumentState>) -> &'static str {
         };
     }
     match state {
-        None | Some(DocumentState::Ready | DocumentState::Unclassified) => list!(""),
+        None | Some(DocumentState::Ready) if one_type => list!("AND d.media_type = $4"),
+        None | Some(DocumentState::Ready) => list!(""),
         Some(DocumentState::NeedsReview) => list!("AND d.needs_review"),
         Some(DocumentState::Stale | DocumentState::Processing) => list!(
             "AND d.document_id IN (SELECT k.document_id FROM ingestion k
@@ -51,6 +52,7 @@ fn statement(state: Option<DocumentState>) -> &'static str {
             "AND d.document_id IN (SELECT k.document_id FROM ingestion k
                WHERE k.tenant_id = $1 AND (k.status = 'failed' OR k.status = 'cancelled'))"
         ),
+        Some(DocumentState::Unclassified) => list!("AND d.title IS NULL AND d.understood_in IS NOT NULL"),
         Some(DocumentState::Unsupported) => list!(
             "AND d.document_id IN (SELECT k.document_id FROM ingestion k
                WHERE k.tenant_id = $1 AND k.result = 'UNSUPPORTED')"
@@ -73,7 +75,7 @@ pub(in super::super) async fn list(
     let types = Types::of(wanted.media_type.as_deref());
     let ids = wanted.ids.as_ref().map(|ids| ids.iter().map(|d| d.0).collect::<Vec<_>>());
     let step = if wanted.state.is_some() { STEP.max(limit) } else { limit + 1 };
-    let sql = statement(wanted.state);
+    let sql = statement(wanted.state, types.exactly.is_some());
     let mut documents: Vec<DocumentLine> = Vec::new();
     loop {
         let rows = query::<Postgres>(sql)

@@ -41,7 +41,8 @@ use super::row::{Columns, sql_error};
 macro_rules! evidence {
     () => {
         "(SELECT min(o.progress_at) FROM ingestion o
-            WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review"
+            WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review,
+          (d.title IS NOT NULL OR d.understood_in IS NULL)"
     };
 }
 
@@ -58,7 +59,7 @@ fn state(c: &mut Columns<'_>, now: Timestamp) -> Result<(DocumentState, bool)> {
     let open = c.time_opt()?;
     let status = c.word_opt(IngestionStatus::from_name)?;
     let result = c.word_opt(ResultCode::from_name)?;
-    Ok(shared::document_state(open, status, result, c.flag()?, now))
+    Ok(shared::document_state(open, status, result, c.flag()?, c.flag()?, now))
 }
 
 /// The document behind a document or ingestion id.

@@ -9,7 +9,8 @@ use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, SourceId, TenantId};
 use docmill_core::ingestion::{IngestionStatus, Stage};
 use docmill_core::problem::{Problem, ResultCode};
-use serde_json::{Value, json};
+use docmill_core::understanding::Understanding;
+use serde_json::Value;
 use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, Postgres};
 use uuid::Uuid;
@@ -64,7 +65,8 @@ pub(in super::super) async fn show(
 async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnswer>> {
     let sql = concat!(
         "SELECT d.document_id, d.content_hash, d.name, d.media_type, d.bytes, d.title, c.page_count, c.word_count,
-           c.language, c.quality, c.problems, ",
+           c.language, c.quality, c.problems,
+           (SELECT u.understanding FROM ingestion u WHERE u.ingestion_id = d.understood_in), ",
         evidence!(),
         evidence_from!(),
         "WHERE d.document_id = $1 AND d.tenant_id = $2"
@@ -75,6 +77,7 @@ async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnsw
         let (page_count, word_count) = (c.int_opt()?, c.int_opt()?);
         let (language, quality) = (c.get()?, c.get::<Option<f64>>()?);
         let problems: Vec<Problem> = c.json_opt()?.unwrap_or_default();
+        let understood: Understanding = c.json_opt()?.unwrap_or_default();
         let (state, needs_review) = state(c, now)?;
         Ok(ShowAnswer {
             document_id,
@@ -90,11 +93,12 @@ async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnsw
             language,
             quality: quality.map(|q| q as f32),
             title,
-            summary: None,
-            date: None,
-            kind: None,
-            tags: Vec::new(),
-            labels: json!({}),
+            summary: understood.summary,
+            date: understood.date,
+            kind: understood.kind,
+            tags: understood.tags,
+            labels: understood.labels,
+            evidence: understood.evidence,
             record: Value::Null,
             metadata: BTreeMap::new(),
             problems,

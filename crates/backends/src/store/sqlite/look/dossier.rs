@@ -22,7 +22,7 @@ pub(in super::super) fn dossiers(
     let sql =
         "SELECT ingestion_id, document_id, batch_id, parent_id, position, depth, superseded, origin, name,
         duplicate, status, result, skip_reason, error, problems, needs_review, attempt,
-        media_type, page_count, word_count, language, quality, title, transcription_key
+        media_type, page_count, word_count, language, quality, title, transcription_key, understanding
       FROM ingestion WHERE tenant_id = ?1 AND ingestion_id > ?2 ORDER BY ingestion_id LIMIT ?3";
     let after = after.map_or([0; 16], |id| *id.as_bytes());
     let mut dossiers =
@@ -64,6 +64,7 @@ fn ingestion(c: &mut Columns<'_, '_>) -> Result<Dossier> {
             quality: c.get()?,
             title: c.get()?,
             transcription: c.get::<Option<String>>()?.map(BlobKey::stored),
+            understanding: c.json_opt()?,
         },
         tasks: Vec::new(),
         results: Vec::new(),

@@ -26,8 +26,8 @@ struct Candidates {
 
 impl Candidates {
     /// A small index holds those of most states and nothing else. Most documents are ready, so that those are looked for
-    /// among all.
-    fn of(state: Option<DocumentState>) -> Self {
+    /// among all, or among all of one media type.
+    fn of(state: Option<DocumentState>, one_type: bool) -> Self {
         let by_ingestion = |only| Self {
             from: "ingestion k CROSS JOIN document d ON d.document_id = k.document_id",
             only,
@@ -35,7 +35,11 @@ impl Candidates {
         };
         let by_document = |from, only| Self { from, only, grouped: "ORDER BY d.document_id" };
         match state {
-            None | Some(DocumentState::Ready | DocumentState::Unclassified) => {
+            None | Some(DocumentState::Ready) if one_type => by_document(
+                "document d INDEXED BY document_types",
+                "d.tenant_id = ?1 AND d.media_type = ?4 AND d.document_id < ?2",
+            ),
+            None | Some(DocumentState::Ready) => {
                 by_document("document d", "d.tenant_id = ?1 AND d.document_id < ?2")
             }
             Some(DocumentState::NeedsReview) => by_document(
@@ -47,6 +51,10 @@ impl Candidates {
             }
             Some(DocumentState::Failed) => by_ingestion(
                 "k.tenant_id = ?1 AND k.document_id < ?2 AND (k.status = 'failed' OR k.status = 'cancelled')",
+            ),
+            Some(DocumentState::Unclassified) => by_document(
+                "document d INDEXED BY document_unclassified",
+                "d.tenant_id = ?1 AND d.document_id < ?2 AND d.title IS NULL AND d.understood_in IS NOT NULL",
             ),
             Some(DocumentState::Unsupported) => {
                 by_ingestion("k.tenant_id = ?1 AND k.document_id < ?2 AND k.result = 'UNSUPPORTED'")
@@ -71,7 +79,7 @@ pub(in super::super) fn list(
     };
     let types = Types::of(query.media_type.as_deref());
     let ids = query.ids.as_ref().map(|ids| json(&ids.iter().map(hex).collect::<Vec<_>>())).transpose()?;
-    let Candidates { from, only, grouped } = Candidates::of(query.state);
+    let Candidates { from, only, grouped } = Candidates::of(query.state, types.exactly.is_some());
     let sql = format!(
         "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
            c.result, c.error, {EVIDENCE}

@@ -36,14 +36,15 @@ use super::row::{Columns, sql_error};
 /// What the state of document `d` is derived from: last progress of its open ingestion, and how its newest
 /// ended one ended.
 const EVIDENCE: &str = "(SELECT min(o.progress_at) FROM ingestion o
-    WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review";
+    WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review,
+    d.title IS NOT NULL OR d.understood_in IS NULL";
 const EVIDENCE_JOIN: &str = "LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id";
 
 fn state(c: &mut Columns<'_, '_>, now: Timestamp) -> Result<(DocumentState, bool)> {
     let open = c.time_opt()?;
     let status = c.word_opt(IngestionStatus::from_name)?;
     let result = c.word_opt(ResultCode::from_name)?;
-    Ok(shared::document_state(open, status, result, c.flag()?, now))
+    Ok(shared::document_state(open, status, result, c.flag()?, c.flag()?, now))
 }
 
 /// The document behind a document or ingestion id.

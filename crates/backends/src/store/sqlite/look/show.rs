@@ -9,8 +9,9 @@ use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ingestion::{IngestionStatus, Stage};
 use docmill_core::problem::{Problem, ResultCode};
+use docmill_core::understanding::Understanding;
 use rusqlite::{Connection, params};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::super::shared::look::{member_name, receipts_and_ends, sort_timeline, stage, step_outcome};
 use super::super::row::Columns;
@@ -28,7 +29,8 @@ pub(in super::super) fn show(
     let Some(document) = resolve(conn, tenant, id)? else { return Ok(None) };
     let sql = format!(
         "SELECT d.document_id, d.content_hash, d.name, d.media_type, d.bytes, d.title, c.page_count, c.word_count,
-           c.language, c.quality, c.problems, {EVIDENCE} FROM document d {EVIDENCE_JOIN} WHERE d.document_id = ?1"
+           c.language, c.quality, c.problems,
+           (SELECT u.understanding FROM ingestion u WHERE u.ingestion_id = d.understood_in), {EVIDENCE} FROM document d {EVIDENCE_JOIN} WHERE d.document_id = ?1"
     );
     let answer = first(conn, "show a document", &sql, [document.as_bytes()], |c| {
         let (document_id, content_hash, name, media_type) = (c.document()?, c.hash()?, c.get()?, c.get()?);
@@ -37,6 +39,7 @@ pub(in super::super) fn show(
         let word_count: Option<i64> = c.get()?;
         let (language, quality) = (c.get()?, c.get()?);
         let problems: Vec<Problem> = c.json_opt()?.unwrap_or_default();
+        let understood: Understanding = c.json_opt()?.unwrap_or_default();
         let (state, needs_review) = state(c, now)?;
         Ok(ShowAnswer {
             document_id,
@@ -52,11 +55,12 @@ pub(in super::super) fn show(
             language,
             quality,
             title,
-            summary: None,
-            date: None,
-            kind: None,
-            tags: Vec::new(),
-            labels: json!({}),
+            summary: understood.summary,
+            date: understood.date,
+            kind: understood.kind,
+            tags: understood.tags,
+            labels: understood.labels,
+            evidence: understood.evidence,
             record: Value::Null,
             metadata: BTreeMap::new(),
             problems,

@@ -1,0 +1,24 @@
+//! Finds out what a document is and says, from what was read of it.
+
+use crate::artifact::Transcript;
+use crate::clock::Timestamp;
+use crate::error::Result;
+use crate::understanding::Understanding;
+
+/// Understands documents. It only computes, in proportion to the text up to a limit: call it where it disturbs nobody.
+pub trait Understander: Send + Sync {
+    /// What its answers depend on beside the transcript; when it changes, old ones are not taken over.
+    fn identity(&self) -> &str;
+
+    /// What a document is and says that came as `name`; nothing in it was written after `now`.
+    fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Understood>;
+}
+
+/// What was found out.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Understood {
+    /// What the document is called. None: nobody could tell, and it waits for somebody who can.
+    pub title: Option<String>,
+    /// The rest.
+    pub understanding: Understanding,
+}

@@ -1,0 +1,65 @@
+//! What a document is and says, as it was found out from its text; kept with the ingestion that found it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What was found out about a document, beside its title.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Understanding {
+    /// What it says, in its own sentences.
+    pub summary: Option<String>,
+    /// When it was written, issued or sent: `2024-03-09`.
+    pub date: Option<String>,
+    /// What it is: `invoice`, `letter`, `report`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// What it is about, best first.
+    pub tags: Vec<String>,
+    /// What each label set says of it.
+    pub labels: BTreeMap<String, Labelled>,
+    /// How sure each of these is and how it was found, by its name: `title`, `date`.
+    pub evidence: BTreeMap<String, Evidence>,
+}
+
+/// How sure something is, and how it was found.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// 0 to 1.
+    pub confidence: f32,
+    /// In a word.
+    pub method: String,
+}
+
+/// What a label set says of a document.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Labelled {
+    /// The labels it has, best first.
+    pub labels: Vec<String>,
+    /// What each label came to.
+    pub scores: BTreeMap<String, f32>,
+    /// How sure that is, 0 to 1.
+    pub confidence: f32,
+    /// How it was found: `rules`, `semantic`, `examples`, several joined by `+`, `default`, or `off`.
+    pub method: String,
+    /// Keywords that were found.
+    pub matched: Vec<Matched>,
+    /// Why nothing is said, and the way out, if the method is `off`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A keyword that was found in the text.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Matched {
+    /// The label it speaks for.
+    pub label: String,
+    /// As the set has it.
+    pub keyword: String,
+    /// How often it was found.
+    pub times: usize,
+    /// What it added to the score.
+    pub score: f32,
+}

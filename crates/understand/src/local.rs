@@ -1,0 +1,187 @@
+//! Everything that can be found out about a document without a model, in the form in which it is kept and shown.
+
+use std::collections::BTreeMap;
+
+use docmill_core::Result;
+use docmill_core::artifact::Transcript;
+use docmill_core::clock::Timestamp;
+use docmill_core::ports::Understander;
+use docmill_core::ports::understander::Understood;
+use docmill_core::understanding::{Evidence, Labelled, Understanding};
+use jiff::civil::Date;
+
+use crate::labels::{LabelSet, MAX_BYTES, OFF, Prepared, builtin};
+use crate::{Document, Guess, Knowledge, Page, text_of};
+
+/// Raise it when the same text is understood otherwise than before: old answers are not taken over then.
+const IDENTITY: &str = "local-1";
+
+/// Longer titles are cut: they are for a line on a screen.
+const MAX_TITLE_CHARS: usize = 500;
+
+/// Knowledge and label sets, ready for any number of documents.
+pub struct Local {
+    knowledge: Knowledge,
+    sets: Vec<Prepared>,
+}
+
+/// What is known of a document before it is understood.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// In order.
+    pub pages: &'a [Page<'a>],
+    /// What the content is.
+    pub media_type: &'a str,
+    /// ISO 639-3 code of the language, where it could be told.
+    pub language: Option<&'a str>,
+    /// What the file says of itself.
+    pub metadata: &'a BTreeMap<String, String>,
+    /// As which it came, with or without folders.
+    pub name: &'a str,
+    /// Nothing was written later.
+    pub now: Timestamp,
+}
+
+impl Local {
+    /// With the label sets that are built in.
+    pub fn new() -> Result<Self> {
+        Self::with(&builtin()?)
+    }
+
+    /// With these label sets.
+    pub fn with(sets: &[LabelSet]) -> Result<Self> {
+        let sets = sets.iter().map(|set| set.prepare(None)).collect::<Result<_>>()?;
+        Ok(Self { knowledge: Knowledge::load()?, sets })
+    }
+
+    /// Everything about a document; sets that need a model say so.
+    pub fn about(&self, known: &Known<'_>) -> Result<Understood> {
+        let said = |key: &str| known.metadata.get(key).map(String::as_str);
+        // The subject of other documents is what they are about, not what they are called.
+        let is_mail = matches!(known.media_type, "message/rfc822" | "application/vnd.ms-outlook");
+        let document = Document {
+            pages: known.pages,
+            media_type: Some(known.media_type),
+            language: known.language,
+            title: said("title"),
+            name: known.name.rsplit('/').next(),
+            subject: said("subject").filter(|_| is_mail),
+            sent: said("date").filter(|_| is_mail).and_then(day),
+            written: said("creation_date").and_then(day),
+            today: today(known.now),
+        };
+        let found = self.knowledge.understand(&document, None)?;
+        let text = text_of(known.pages, MAX_BYTES);
+        let mut labels = BTreeMap::new();
+        for set in &self.sets {
+            labels.insert(set.set().name.clone(), set.label(&text, None)?);
+        }
+        Ok(kept(found, labels))
+    }
+}
+
+impl Understander for Local {
+    fn identity(&self) -> &str {
+        IDENTITY
+    }
+
+    fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Understood> {
+        let pages: Vec<Page<'_>> =
+            transcript.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect();
+        let mut found = self.about(&Known {
+            pages: &pages,
+            media_type: &transcript.media_type,
+            language: transcript.language.as_deref(),
+            metadata: &transcript.metadata,
+            name,
+            now,
+        })?;
+        // That a set is off is the same for every document, and no news of this one.
+        found.understanding.labels.retain(|_, said| said.method != OFF);
+        Ok(found)
+    }
+}
+
+fn kept(found: crate::Understanding, labels: BTreeMap<String, Labelled>) -> Understood {
+    let mut evidence = BTreeMap::new();
+    let mut note = |key: &str, confidence, method: &str| {
+        evidence.insert(key.to_owned(), Evidence { confidence, method: method.to_owned() });
+    };
+    let title = taken(found.title, "title", &mut note);
+    let summary = taken(found.summary, "summary", &mut note);
+    let date = taken(found.date, "date", &mut note).map(|date| date.to_string());
+    let kind = taken(found.kind, "type", &mut note);
+    if let Some(best) = found.tags.first() {
+        note("tags", best.confidence, best.method);
+    }
+    let tags = found.tags.into_iter().map(|tag| tag.value).collect();
+    Understood {
+        title: title.map(|title| title.chars().take(MAX_TITLE_CHARS).collect()),
+        understanding: Understanding { summary, date, kind, tags, labels, evidence },
+    }
+}
+
+fn taken<T>(guess: Option<Guess<T>>, key: &str, note: &mut impl FnMut(&str, f32, &str)) -> Option<T> {
+    let guess = guess?;
+    note(key, guess.confidence, guess.method);
+    Some(guess.value)
+}
+
+/// The day that a time in the form of ISO 8601 begins with.
+fn day(time: &str) -> Option<Date> {
+    time.get(..10)?.parse().ok()
+}
+
+fn today(now: Timestamp) -> Option<Date> {
+    let now = jiff::Timestamp::from_millisecond(now.0).ok()?;
+    Some(now.to_zoned(jiff::tz::TimeZone::UTC).date())
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::artifact::{Page, TextSource};
+
+    use super::*;
+
+    #[test]
+    fn day_of_a_time_is_what_it_begins_with() {
+        assert_eq!(day("2024-01-31T10:00:00Z"), Some(jiff::civil::date(2024, 1, 31)));
+        assert_eq!(day("2024-13-31T10:00:00Z"), None);
+        assert_eq!(day("yesterday"), None);
+    }
+
+    #[test]
+    fn transcript_is_understood_with_how_sure_each_is_and_without_sets_that_are_off() {
+        let text = "Subject: Delivery of office chairs\n\nLeeds, 9 March 2024\n\nDear Mr Jones,\n\nThank you for your order \
+                    of office chairs. This offer is confidential.\n\nYours sincerely\nAnn Smith\n";
+        let page = Page {
+            number: 1,
+            source: TextSource::Native,
+            reason: String::new(),
+            quality: None,
+            text: text.into(),
+        };
+        let transcript = Transcript {
+            v: Transcript::VERSION,
+            media_type: "text/plain".into(),
+            language: Some("eng".into()),
+            quality: None,
+            metadata: BTreeMap::new(),
+            pages: vec![page],
+            problems: Vec::new(),
+            recognised: Vec::new(),
+        };
+        let found = Local::new()
+            .unwrap()
+            .understand(&transcript, "post/letter.txt", Timestamp(1_800_000_000_000))
+            .unwrap();
+        assert_eq!(found.title.as_deref(), Some("Delivery of office chairs"));
+        let found = found.understanding;
+        assert_eq!((found.kind.as_deref(), found.date.as_deref()), (Some("letter"), Some("2024-03-09")));
+        for key in ["title", "date", "type", "tags"] {
+            assert!((0.0..=1.0).contains(&found.evidence[key].confidence), "{key}");
+        }
+        assert!(!found.labels.is_empty());
+        assert!(found.labels.values().all(|said| said.method != OFF));
+    }
+}
