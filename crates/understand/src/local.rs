@@ -11,6 +11,7 @@ use docmill_core::understanding::{Evidence, Labelled, Understanding};
 use jiff::civil::Date;
 
 use crate::labels::{LabelSet, MAX_BYTES, OFF, Prepared, builtin};
+use crate::title::has_word;
 use crate::{Document, Guess, Knowledge, Page, text_of};
 
 /// Raise it when the same text is understood otherwise than before: old answers are not taken over then.
@@ -85,7 +86,10 @@ impl Understander for Local {
         IDENTITY
     }
 
-    fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Understood> {
+    fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Option<Understood>> {
+        if !transcript.pages.iter().any(|page| has_word(&page.text)) {
+            return Ok(None);
+        }
         let pages: Vec<Page<'_>> =
             transcript.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect();
         let mut found = self.about(&Known {
@@ -98,7 +102,7 @@ impl Understander for Local {
         })?;
         // That a set is off is the same for every document, and no news of this one.
         found.understanding.labels.retain(|_, said| said.method != OFF);
-        Ok(found)
+        Ok(Some(found))
     }
 }
 
@@ -150,10 +154,7 @@ mod tests {
         assert_eq!(day("yesterday"), None);
     }
 
-    #[test]
-    fn transcript_is_understood_with_how_sure_each_is_and_without_sets_that_are_off() {
-        let text = "Subject: Delivery of office chairs\n\nLeeds, 9 March 2024\n\nDear Mr Jones,\n\nThank you for your order \
-                    of office chairs. This offer is confidential.\n\nYours sincerely\nAnn Smith\n";
+    fn transcript(text: &str) -> Transcript {
         let page = Page {
             number: 1,
             source: TextSource::Native,
@@ -161,7 +162,7 @@ mod tests {
             quality: None,
             text: text.into(),
         };
-        let transcript = Transcript {
+        Transcript {
             v: Transcript::VERSION,
             media_type: "text/plain".into(),
             language: Some("eng".into()),
@@ -170,11 +171,28 @@ mod tests {
             pages: vec![page],
             problems: Vec::new(),
             recognised: Vec::new(),
-        };
-        let found = Local::new()
+        }
+    }
+
+    fn understood(text: &str) -> Option<Understood> {
+        Local::new()
             .unwrap()
-            .understand(&transcript, "post/letter.txt", Timestamp(1_800_000_000_000))
-            .unwrap();
+            .understand(&transcript(text), "post/letter.txt", Timestamp(1_800_000_000_000))
+            .unwrap()
+    }
+
+    #[test]
+    fn document_without_a_word_is_not_tried() {
+        assert_eq!(understood(""), None);
+        assert_eq!(understood("xe 1\n=== r"), None);
+        assert!(understood("a word").is_some());
+    }
+
+    #[test]
+    fn transcript_is_understood_with_how_sure_each_is_and_without_sets_that_are_off() {
+        let text = "Subject: Delivery of office chairs\n\nLeeds, 9 March 2024\n\nDear Mr Jones,\n\nThank you for your order \
+                    of office chairs. This offer is confidential.\n\nYours sincerely\nAnn Smith\n";
+        let found = understood(text).unwrap();
         assert_eq!(found.title.as_deref(), Some("Delivery of office chairs"));
         let found = found.understanding;
         assert_eq!((found.kind.as_deref(), found.date.as_deref()), (Some("letter"), Some("2024-03-09")));

@@ -317,11 +317,38 @@ fn is_open(line: &str) -> bool {
             .is_some_and(|w| w.end() == line.len() && OPEN.contains(&w.text.to_lowercase().as_str()))
 }
 
-/// The first words of the text, where nothing looks like a title.
+/// The first words of the text, where nothing looks like a title; those that people write, if there are any.
 fn beginning(text: &str) -> Option<Guess<String>> {
-    let sentence = crate::words::sentences(head(text)).find(|s| has_letters(s.text))?;
-    let value = clean(sentence.text)?;
-    Some(Guess { value, confidence: 0.3, method: "first_words" })
+    let first = |wanted: fn(&str) -> bool| {
+        crate::words::sentences(head(text)).take(MAX_LINES).find(|s| has_word(s.text) && wanted(s.text))
+    };
+    let (sentence, confidence) = match first(is_prose) {
+        Some(sentence) => (sentence, 0.3),
+        None => (first(|_| true)?, 0.1),
+    };
+    Some(Guess { value: clean(sentence.text)?, confidence, method: "first_words" })
+}
+
+/// Whether people write like that: neither markup nor code, no rules of stars and no rows of numbers.
+fn is_prose(text: &str) -> bool {
+    let (mut letters, mut others) = (0_usize, 0_usize);
+    for c in text.chars().filter(|c| !c.is_whitespace()) {
+        if c.is_alphabetic() {
+            letters += 1;
+        } else {
+            others += 1;
+        }
+    }
+    letters >= 3 * others && !text.contains(['<', '>', '{', '}', '|', '='])
+}
+
+/// Whether there is a word in it: three letters, or one sign of a script that has no spaces.
+pub(crate) fn has_word(text: &str) -> bool {
+    let mut run = 0;
+    text.chars().any(|c| {
+        run = if c.is_alphabetic() { run + 1 } else { 0 };
+        run >= 3 || (c >= '\u{2e80}' && c.is_alphabetic())
+    })
 }
 
 /// A title in one line, without marks around it, cut at a word; nothing if nothing is left.
@@ -336,7 +363,7 @@ fn clean(title: &str) -> Option<String> {
         .trim_matches(|c: char| c.is_whitespace() || "*_=~|•·-–—#<>".contains(c))
         .trim_end_matches([':', ',', ';'])
         .trim();
-    if !has_letters(trimmed) {
+    if !has_word(trimmed) {
         return None;
     }
     if trimmed.chars().count() <= MAX_CHARS {
@@ -453,6 +480,29 @@ mod tests {
                 && title.ends_with('…')
                 && title.chars().count() <= MAX_CHARS + 1
         );
+    }
+
+    #[test]
+    fn first_words_are_those_that_people_write() {
+        for (text, title) in [
+            (
+                "/*****************\n * Reads a file of fonts and names them one by one and then all of them at once for ever.",
+                "Reads a file",
+            ),
+            (
+                "<?xml version=\"1.0\"?>\n<a b=\"c\"/>\nall of this was written by a person who had time to write it down, for whoever",
+                "all of this was",
+            ),
+        ] {
+            let found = of_text(text).unwrap();
+            assert!(found.starts_with(title), "{found}");
+        }
+        // What a picture of an icon was taken for.
+        for text in ["r", "xe", "a b\n1", "?! "] {
+            assert_eq!(of_text(text), None, "{text}");
+        }
+        assert_eq!(of_text("{\"id\": 17, \"total\": 3}").as_deref(), Some("{\"id\": 17, \"total\": 3}"));
+        assert_eq!(of_text("請求").as_deref(), Some("請求"));
     }
 
     #[test]

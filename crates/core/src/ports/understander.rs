@@ -10,8 +10,9 @@ pub trait Understander: Send + Sync {
     /// What its answers depend on beside the transcript; when it changes, old ones are not taken over.
     fn identity(&self) -> &str;
 
-    /// What a document is and says that came as `name`; nothing in it was written after `now`.
-    fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Understood>;
+    /// What a document is and says that came as `name`; nothing in it was written after `now`. None of a document that
+    /// has not a word.
+    fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Option<Understood>>;
 }
 
 /// What was found out.

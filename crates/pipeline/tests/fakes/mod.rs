@@ -174,13 +174,13 @@ impl docmill_core::ports::Understander for FirstLine {
         transcript: &docmill_core::artifact::Transcript,
         name: &str,
         _: Timestamp,
-    ) -> docmill_core::Result<Understood> {
+    ) -> docmill_core::Result<Option<Understood>> {
         assert!(!name.starts_with("maddening"), "told to panic");
         if name.starts_with("puzzling") {
             return Err(docmill_core::Error::bug("told to fail"));
         }
         let first = transcript.pages.iter().flat_map(|page| page.text.lines()).next();
-        Ok(Understood { title: first.map(str::to_owned), ..Understood::default() })
+        Ok(Some(Understood { title: first.map(str::to_owned), ..Understood::default() }))
     }
 }
 

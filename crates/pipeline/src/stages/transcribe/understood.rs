@@ -21,9 +21,6 @@ pub(super) async fn understood(
     lease: &Lease,
     transcript: Transcript,
 ) -> Result<(Transcript, Option<Understood>)> {
-    if transcript.pages.iter().all(|page| page.text.trim().is_empty()) {
-        return Ok((transcript, None));
-    }
     let (understander, now) = (Arc::clone(&cx.deps.understander), cx.deps.clock.now());
     let name = lease.subject.name.clone();
     let bytes: u64 = transcript.pages.iter().map(|page| page.text.len() as u64).sum();
@@ -36,7 +33,7 @@ pub(super) async fn understood(
     let found = found.unwrap_or_else(|error| {
         let ingestion_id = lease.subject.ingestion_id;
         tracing::warn!(%ingestion_id, error = error.for_log(), "a document was read, but not understood");
-        Understood::default()
+        Some(Understood::default())
     });
-    Ok((transcript, Some(found)))
+    Ok((transcript, found))
 }
