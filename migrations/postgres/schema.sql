@@ -93,11 +93,14 @@ TABLE document
   change_seq bigint
   created_at bigint NOT NULL
   removed boolean NOT NULL DEFAULT false
+  understood_in uuid
   PRIMARY KEY (document_id)
   UNIQUE (tenant_id, content_hash)
   CREATE UNIQUE INDEX document_change ON document USING btree (change_seq) WHERE (change_seq IS NOT NULL)
   CREATE INDEX document_list ON document USING btree (tenant_id, removed, document_id)
   CREATE INDEX document_review ON document USING btree (tenant_id, document_id) WHERE needs_review
+  CREATE INDEX document_types ON document USING btree (tenant_id, removed, media_type, document_id) WHERE (media_type IS NOT NULL)
+  CREATE INDEX document_unclassified ON document USING btree (tenant_id, document_id) WHERE ((title IS NULL) AND (understood_in IS NOT NULL))
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE event
@@ -155,6 +158,7 @@ TABLE ingestion
   started_at bigint
   progress_at bigint NOT NULL
   completed_at bigint
+  understanding text
   CHECK (((source_id IS NULL) <> (uploader IS NULL)))
   FOREIGN KEY (document_id) REFERENCES document(document_id)
   FOREIGN KEY (parent_id) REFERENCES ingestion(ingestion_id)

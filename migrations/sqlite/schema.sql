@@ -80,7 +80,7 @@ CREATE TABLE document (
   current_generation   INTEGER NOT NULL DEFAULT 0, -- of the newest one that has ended
   current_ingestion_id BLOB,
   change_seq           INTEGER, -- place in the change log that followers read; null until something changed
-  created_at           INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0,
+  created_at           INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0, understood_in BLOB,
   UNIQUE (tenant_id, content_hash)
 ) STRICT, WITHOUT ROWID;
 
@@ -139,7 +139,7 @@ CREATE TABLE ingestion (
   created_at        INTEGER NOT NULL,
   started_at        INTEGER,
   progress_at       INTEGER NOT NULL,
-  completed_at      INTEGER,
+  completed_at      INTEGER, understanding TEXT,
   CHECK ((source_id IS NULL) <> (uploader IS NULL))
 ) STRICT, WITHOUT ROWID;
 
@@ -251,6 +251,10 @@ CREATE UNIQUE INDEX document_change ON document (change_seq) WHERE change_seq IS
 CREATE INDEX document_list ON document (tenant_id, removed, document_id);
 
 CREATE INDEX document_review ON document (tenant_id, document_id) WHERE needs_review = 1;
+
+CREATE INDEX document_types ON document (tenant_id, removed, media_type, document_id) WHERE media_type IS NOT NULL;
+
+CREATE INDEX document_unclassified ON document (tenant_id, document_id) WHERE title IS NULL AND understood_in IS NOT NULL;
 
 CREATE INDEX ingestion_document ON ingestion (document_id);
 

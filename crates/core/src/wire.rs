@@ -6,6 +6,7 @@
 
 use std::io::{self, Read, Write};
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::Page;
@@ -103,7 +104,7 @@ pub enum Work {
     /// Role `parse`: read a document.
     Read {
         /// The bytes, or `None`: then a read-only descriptor comes with this frame (SCM_RIGHTS).
-        inline: Option<Vec<u8>>,
+        inline: Option<Bytes>,
         /// What to find out.
         want: Want,
         /// How far to go.
@@ -155,7 +156,7 @@ pub enum Found {
     /// A member begins; its chunks follow.
     ChildBegin { position: u64, path: String, bytes: Option<u64> },
     /// Bytes of the member that began last.
-    ChildChunk(Vec<u8>),
+    ChildChunk(Bytes),
     /// That member is complete.
     ChildEnd,
     /// That member could not be had (also without a begin before it); the others go on.

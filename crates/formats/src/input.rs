@@ -142,7 +142,17 @@ impl Seek for Input {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &mut self.body {
             Body::Memory(cursor) => cursor.seek(to),
-            Body::File(file) => file.seek(to),
+            // What has been read ahead is kept where the way leads into it: the members of an archive lie side by side.
+            Body::File(file) => match to {
+                SeekFrom::Start(position) => {
+                    let here = file.stream_position()?;
+                    match i64::try_from(i128::from(position) - i128::from(here)) {
+                        Ok(way) => file.seek_relative(way).map(|()| position),
+                        Err(_) => file.seek(to),
+                    }
+                }
+                _ => file.seek(to),
+            },
         }
     }
 }

@@ -45,7 +45,7 @@ impl Role for Parser {
             return Err(Error::bug("a child that reads was asked to recognise"));
         };
         let mut input = match (inline, file) {
-            (Some(bytes), _) => Input::from_bytes(bytes),
+            (Some(bytes), _) => Input::from_bytes(bytes.into()),
             (None, Some(file)) => Input::from_file(file)?,
             (None, None) => return Err(Error::bug(format!("`{name}` has neither bytes nor a file"))),
         };
@@ -188,7 +188,7 @@ mod tests {
     fn order(index: u64, name: &str, inline: Option<&[u8]>) -> Order {
         let limits = Limits::default().for_reader();
         let work = Work::Read {
-            inline: inline.map(<[u8]>::to_vec),
+            inline: inline.map(|bytes| bytes.to_vec().into()),
             want: Want::TEXT,
             limits,
             passwords: Vec::new(),

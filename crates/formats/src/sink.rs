@@ -370,7 +370,7 @@ mod tests {
         let by_ratio = ReadLimits { max_ratio: 2, ratio_from_bytes: 15, ..generous };
         let by_total = ReadLimits { max_unpacked_bytes: 20, ..generous };
         for limits in [by_ratio, by_total] {
-            let founds = vec![Found::ChildChunk(vec![0; 20]), Found::ChildChunk(vec![0; 1])];
+            let founds = vec![Found::ChildChunk(vec![0; 20].into()), Found::ChildChunk(vec![0; 1].into())];
             let (collected, result) = counted(&limits, Want::CHILDREN, founds);
             assert_eq!(result.unwrap_err().kind(), ErrorKind::BombSuspected);
             assert_eq!(collected.0.len(), 1);

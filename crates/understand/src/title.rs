@@ -319,12 +319,13 @@ fn is_open(line: &str) -> bool {
 
 /// The first words of the text, where nothing looks like a title; those that people write, if there are any.
 fn beginning(text: &str) -> Option<Guess<String>> {
-    let first = |wanted: fn(&str) -> bool| {
-        crate::words::sentences(head(text)).take(MAX_LINES).find(|s| has_word(s.text) && wanted(s.text))
-    };
-    let (sentence, confidence) = match first(is_prose) {
+    let head = head(text);
+    let sentences = |text| crate::words::sentences(text).take(MAX_LINES).filter(|s| has_word(s.text));
+    // A rule of stars or a declaration is no part of the sentence that follows it.
+    let from = head.split_inclusive('\n').take_while(|line| !is_prose(line)).map(str::len).sum::<usize>();
+    let (sentence, confidence) = match sentences(&head[from..]).find(|s| is_prose(s.text)) {
         Some(sentence) => (sentence, 0.3),
-        None => (first(|_| true)?, 0.1),
+        None => (sentences(head).next()?, 0.1),
     };
     Some(Guess { value: clean(sentence.text)?, confidence, method: "first_words" })
 }

@@ -10,6 +10,7 @@ use docmill_core::id::{BlobKey, ContentHash, TenantId};
 use docmill_core::ingestion::Facts;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::{Blobs, Store};
+use docmill_core::understanding::Understanding;
 use docmill_core::{Error, Result};
 
 use super::State;
@@ -176,9 +177,22 @@ fn told(facts: &Facts) -> String {
     told.extend(facts.language.clone());
     told.extend(facts.quality.map(|quality| format!("quality {quality:.3}")));
     told.extend(facts.title.as_ref().map(|title| format!("title `{title}`")));
-    told.extend(facts.understanding.as_ref().map(|found| format!("understood as {found:?}")));
+    told.extend(facts.understanding.as_ref().map(understood));
     told.extend(facts.transcription.as_ref().map(|key| format!("text in {}", last_part(key))));
     told.join(", ")
+}
+
+fn understood(found: &Understanding) -> String {
+    let labels: Vec<String> =
+        found.labels.iter().map(|(set, said)| format!("{set} {}", said.labels.join("+"))).collect();
+    format!(
+        "understood as {} of {} about [{}], {}, saying `{}`",
+        found.kind.as_deref().unwrap_or("anything"),
+        found.date.as_deref().unwrap_or("any day"),
+        found.tags.join(", "),
+        labels.join(", "),
+        found.summary.as_deref().unwrap_or_default()
+    )
 }
 
 /// Whose folder a result lies in that was taken over depends on who was faster.

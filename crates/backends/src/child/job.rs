@@ -89,7 +89,7 @@ impl Job {
         match &self.task {
             Task::Read { content, want } => {
                 let inline = match content {
-                    Content::Inline(bytes) if self.is_small(settings) => Some(bytes.to_vec()),
+                    Content::Inline(bytes) if self.is_small(settings) => Some(bytes.clone()),
                     _ => None,
                 };
                 let passwords = settings.passwords.clone();

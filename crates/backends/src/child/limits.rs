@@ -165,8 +165,8 @@ mod tests {
     fn member_bytes_beyond_the_limit_are_refused() {
         let mut count =
             OutputCount::new(ReadLimits { max_unpacked_bytes: 10, ..Limits::default().for_reader() });
-        count.add(&Found::ChildChunk(vec![0; 10])).unwrap();
-        assert!(count.add(&Found::ChildChunk(vec![0; SLACK_BYTES as usize + 1])).is_err());
+        count.add(&Found::ChildChunk(vec![0; 10].into())).unwrap();
+        assert!(count.add(&Found::ChildChunk(vec![0; SLACK_BYTES as usize + 1].into())).is_err());
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl<'a> Members<'a> {
         if open.failed || piece.is_empty() {
             return Ok(());
         }
-        match self.sink.put(Found::ChildChunk(piece)) {
+        match self.sink.put(Found::ChildChunk(piece.into())) {
             Err(e) if e.kind() == ErrorKind::BombSuspected => {
                 open.failed = true;
                 self.sink.child_failed(self.position, &open.path, &e)?;

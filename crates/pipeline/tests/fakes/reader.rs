@@ -154,7 +154,7 @@ fn members(out: &mut Vec<Finding>, text: &str) {
             Some((path, content)) => {
                 let path = path.to_owned();
                 out.push(Finding::Found(Found::ChildBegin { position, path, bytes: None }));
-                out.push(Finding::Found(Found::ChildChunk(content.as_bytes().to_vec())));
+                out.push(Finding::Found(Found::ChildChunk(content.as_bytes().to_vec().into())));
                 out.push(Finding::Found(Found::ChildEnd));
             }
             // Declared, but the reader never comes to it.

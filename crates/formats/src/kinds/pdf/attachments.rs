@@ -76,7 +76,7 @@ fn give(position: u64, file: &Dict<'_>, want: Want, sink: &mut dyn Sink) -> Resu
     };
     sink.put(Found::ChildBegin { position, path, bytes: Some(bytes.len() as u64) })?;
     for piece in bytes.chunks(CHUNK_BYTES) {
-        sink.put(Found::ChildChunk(piece.to_vec()))?;
+        sink.put(Found::ChildChunk(piece.to_vec().into()))?;
     }
     sink.put(Found::ChildEnd)
 }

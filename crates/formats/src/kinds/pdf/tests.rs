@@ -140,7 +140,7 @@ fn attached_files_are_children() {
     let children: Vec<_> = found.0.iter().filter(|f| !matches!(f, Found::Kind(_) | Found::Page(_))).collect();
     assert!(children.contains(&&Found::Declared(2)), "{children:?}");
     assert!(children.contains(&&Found::ChildBegin { position: 0, path: "data.txt".into(), bytes: Some(5) }));
-    assert!(children.contains(&&Found::ChildChunk(b"hello".to_vec())));
+    assert!(children.contains(&&Found::ChildChunk(b"hello".to_vec().into())));
     assert!(children.iter().any(|f| matches!(f, Found::ChildFailed { position: 1, .. })), "{children:?}");
 }
 

@@ -176,7 +176,7 @@ impl Unpacking<'_> {
                 Ok(piece) => piece,
                 Err(e) => return self.sink.child_failed(self.position, path, &e),
             };
-            match self.sink.put(Found::ChildChunk(piece)) {
+            match self.sink.put(Found::ChildChunk(piece.into())) {
                 Ok(()) => {}
                 Err(e) if e.kind() == ErrorKind::BombSuspected => {
                     self.sink.child_failed(self.position, path, &e)?;

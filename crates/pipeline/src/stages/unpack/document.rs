@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
                         return Err(error);
                     }
                     if let Some(member) = &mut arriving {
-                        member.push(Bytes::from(piece)).await?;
+                        member.push(piece).await?;
                     }
                 }
                 Found::ChildEnd => {
