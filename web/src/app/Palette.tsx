@@ -5,7 +5,7 @@ import { useLocation } from "wouter";
 import { useSearch } from "../api/queries";
 import { cx } from "../ui/cx";
 import { Dialog } from "../ui/Dialog";
-import { shown } from "../ui/format";
+import { pathParts, shown } from "../ui/format";
 import { SCREENS } from "./nav";
 import { flipTheme } from "./theme";
 
@@ -37,7 +37,8 @@ export function Palette({ onClose, onUpload, onKeys }: Props) {
     const found = commands.filter((item) => !wanted || `${item.name} ${"words" in item ? item.words : ""}`.toLowerCase().includes(wanted));
     if (!wanted) return found;
     const documents: Item[] = hits.map((hit) => ({
-      id: hit.document_id, group: "Documents", name: shown(hit.title ?? hit.name), note: hit.page ? `p. ${hit.page}` : "",
+      id: hit.document_id, group: "Documents", name: shown(hit.title ?? hit.name),
+      note: [hit.title ? pathParts(shown(hit.name)).file : "", hit.page ? `p. ${hit.page}` : ""].filter(Boolean).join(" · "),
       icon: <FileText size={15} aria-hidden />,
       run: then(() => go(`/documents/${hit.document_id}?q=${encodeURIComponent(query)}${hit.page ? `&page=${hit.page}` : ""}`)),
     }));
