@@ -81,7 +81,7 @@ it("failure, why, retry", async () => {
   await rename(join(server.data, "taken"), blob ?? "");
   await retry.click();
   await page.getByText("Queued again").waitFor();
-  await page.getByText("Dear reader").waitFor();
+  await page.locator("pre", { hasText: "Dear reader" }).waitFor();
   await expect.poll(() => retry.count(), { timeout: 20_000 }).toBe(0);
 });
 
@@ -149,7 +149,7 @@ it("markup in names and documents is text", async () => {
   await page.getByText(name).first().waitFor();
   await clean();
   await page.getByRole("main").getByRole("link").filter({ hasText: name }).click();
-  await page.getByText(inside).waitFor();
+  await page.locator("pre", { hasText: inside }).waitFor();
   await page.getByRole("tab", { name: /Timeline/ }).click();
   await clean();
   await page.keyboard.press("/");
