@@ -8,7 +8,7 @@ use std::time::Duration;
 use docmill_core::id::TenantId;
 use docmill_core::ports::Reader;
 use docmill_core::ports::blobs::Content;
-use docmill_core::ports::reader::{Allowance, Finding, ReadJob};
+use docmill_core::ports::reader::{Allowance, Finding, Findings, ReadJob};
 use docmill_core::wire::{Found, Want};
 use docmill_core::{Error, Result};
 use serde::Serialize;
@@ -80,8 +80,15 @@ async fn unpack(cx: &Context, reader: &dyn Reader, path: &Path) -> Result<Unpack
         },
         alone: false,
     };
+    let findings = reader.read(job).await?;
+    // Where tasks run that unpack for good: the main thread would have to be woken for every member.
+    tokio::spawn(count(findings, packed_bytes))
+        .await
+        .map_err(|e| Error::bug("counting members was cut short").with_source(e))?
+}
+
+async fn count(mut findings: Findings, packed_bytes: u64) -> Result<Unpacked> {
     let mut unpacked = Unpacked { packed_bytes, ..Unpacked::default() };
-    let mut findings = reader.read(job).await?;
     while let Some(finding) = findings.recv().await {
         match finding {
             Finding::Found(Found::ChildChunk(chunk)) => unpacked.bytes += chunk.len() as u64,
