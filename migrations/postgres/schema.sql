@@ -158,7 +158,7 @@ TABLE ingestion
   started_at bigint
   progress_at bigint NOT NULL
   completed_at bigint
-  understanding text
+  understood_by text
   CHECK (((source_id IS NULL) <> (uploader IS NULL)))
   FOREIGN KEY (document_id) REFERENCES document(document_id)
   FOREIGN KEY (parent_id) REFERENCES ingestion(ingestion_id)
@@ -293,6 +293,14 @@ TABLE tenant
   created_at bigint NOT NULL
   UNIQUE (name)
   PRIMARY KEY (tenant_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
+TABLE understanding
+  ingestion_id uuid NOT NULL
+  step text NOT NULL
+  tenant_id uuid NOT NULL
+  body text NOT NULL
+  PRIMARY KEY (ingestion_id, step)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE worker

@@ -139,7 +139,7 @@ CREATE TABLE ingestion (
   created_at        INTEGER NOT NULL,
   started_at        INTEGER,
   progress_at       INTEGER NOT NULL,
-  completed_at      INTEGER, understanding TEXT,
+  completed_at      INTEGER, understood_by TEXT,
   CHECK ((source_id IS NULL) <> (uploader IS NULL))
 ) STRICT, WITHOUT ROWID;
 
@@ -233,6 +233,14 @@ CREATE TABLE tenant (
   event_floor INTEGER NOT NULL DEFAULT 0, -- events up to this number have been pruned
   created_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE understanding (
+  ingestion_id BLOB NOT NULL REFERENCES ingestion,
+  step         TEXT NOT NULL,
+  tenant_id    BLOB NOT NULL REFERENCES tenant,
+  body         TEXT NOT NULL, -- JSON: summary, date, type, tags, labels, and how sure each is
+  PRIMARY KEY (ingestion_id, step)
+) STRICT;
 
 CREATE TABLE worker (
   worker_id  BLOB    NOT NULL PRIMARY KEY,

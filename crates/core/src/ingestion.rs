@@ -187,7 +187,8 @@ pub struct Facts {
     pub title: Option<String>,
     /// Where the transcript lies.
     pub transcription: Option<BlobKey>,
-    /// What it is and says beside its title. Once this is there, a document without a title is unclassified.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What it is and says beside its title. Once this is there, a document without a title is unclassified. Stores
+    /// keep it apart from the record of the step: it is long, and records are written often.
+    #[serde(default, skip_serializing)]
     pub understanding: Option<Understanding>,
 }

@@ -30,6 +30,7 @@ use crate::ledger::Ledger;
 use crate::ports::access::Access;
 use crate::problem::Problem;
 use crate::task::{Lease, NewTask, Size, TaskKind};
+use crate::understanding::Understanding;
 
 /// Content that lies in the blob store already.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -212,6 +213,16 @@ pub struct StepRecord {
     /// Files lie inside, which are unpacked after it.
     #[serde(default)]
     pub members: bool,
+}
+
+impl StepRecord {
+    /// The record as it was made, from where its parts are kept.
+    pub fn with_understanding(mut self, understanding: Option<Understanding>) -> Self {
+        if understanding.is_some() {
+            self.facts.understanding = understanding;
+        }
+        self
+    }
 }
 
 /// Parts that run side by side, and the task that runs when the last of them has ended, well or badly.

@@ -22,6 +22,7 @@ use super::finish::Ending;
 use super::row::{json as to_json, sql_error, text, text_opt};
 use super::task::{self, BareLease, Begin, Belongs, TaskRow, lease_columns};
 use super::tx::Tx;
+use super::understanding::{self, Understood};
 
 /// An ingestion shows its progress this often: each note costs a row that is written.
 const PROGRESS_EVERY_MS: i64 = 1_000;
@@ -79,6 +80,7 @@ struct Progress {
     failed: bool,
     charge: u32,
     started_at: Option<i64>,
+    understood_by: Option<String>,
 }
 
 impl Progress {
@@ -96,7 +98,6 @@ impl Progress {
         keep(&mut self.facts.quality, facts.quality.as_ref());
         keep(&mut self.facts.title, facts.title.as_ref());
         keep(&mut self.facts.transcription, facts.transcription.as_ref());
-        keep(&mut self.facts.understanding, facts.understanding.as_ref());
     }
 }
 
@@ -108,6 +109,7 @@ pub(super) struct Reports {
     records: BTreeMap<(IngestionId, String, ContentHash), Record>,
     artifacts: BTreeMap<(IngestionId, String), Artifact>,
     progress: BTreeMap<IngestionId, Progress>,
+    understood: BTreeMap<(IngestionId, String), Understood>,
     manifests: Vec<(Belongs, ManifestEnd)>,
 }
 
@@ -209,6 +211,10 @@ impl Reports {
         }
         let progress = self.progress.entry(belongs.ingestion_id).or_default();
         progress.learn(&done.facts);
+        if let Some((step, understood)) = Understood::by(row, done)? {
+            progress.understood_by = Some(step.clone());
+            self.understood.insert((belongs.ingestion_id, step), understood);
+        }
         progress.started_at.get_or_insert(tx.now.minus(commit.duration).0);
         if let Some(manifest) = &done.manifest {
             self.manifests.push((*belongs, manifest.clone()));
@@ -319,6 +325,7 @@ impl Reports {
     pub(super) async fn write(self, tx: &mut Tx) -> Result<()> {
         store_records(tx, &self.records).await?;
         store_artifacts(tx, &self.artifacts).await?;
+        understanding::keep(tx, &self.understood).await?;
         note_progress(tx, &self.progress).await?;
         for (belongs, manifest) in &self.manifests {
             children::end_run(tx, belongs, manifest).await?;
@@ -465,12 +472,12 @@ async fn note_progress(tx: &mut Tx, progress: &BTreeMap<IngestionId, Progress>) 
            page_count = coalesce(u.page_count, i.page_count), word_count = coalesce(u.word_count, i.word_count),
            language = coalesce(u.language, i.language), quality = coalesce(u.quality, i.quality),
            title = coalesce(u.title, i.title), transcription_key = coalesce(u.transcription, i.transcription_key),
-           understanding = coalesce(u.understanding, i.understanding),
+           understood_by = coalesce(u.understood_by, i.understood_by),
            attempt = i.attempt + u.charge, started_at = coalesce(i.started_at, u.started_at), progress_at = $1
          FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::double precision[],
            $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[], $14::text[])
            AS u (ingestion_id, media_type, page_count, word_count, language, quality, title, transcription, charge,
-             started_at, news, understanding)
+             started_at, news, understood_by)
          WHERE i.ingestion_id = u.ingestion_id
            AND (u.news OR i.started_at IS NULL OR i.progress_at <= $1 - $13)",
     )
@@ -487,7 +494,7 @@ async fn note_progress(tx: &mut Tx, progress: &BTreeMap<IngestionId, Progress>) 
     .bind(progress.values().map(|p| p.started_at).collect::<Vec<_>>())
     .bind(progress.values().map(|p| p.failed || p.facts != Facts::default()).collect::<Vec<_>>())
     .bind(PROGRESS_EVERY_MS)
-    .bind(facts().map(|f| f.understanding.as_ref().map(to_json).transpose()).collect::<Result<Vec<_>>>()?)
+    .bind(progress.values().map(|p| p.understood_by.as_deref()).collect::<Vec<_>>())
     .execute(tx.conn())
     .await
     .map_err(sql_error("note facts"))?;

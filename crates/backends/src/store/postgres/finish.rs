@@ -113,7 +113,7 @@ async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> R
                needs_review = i.needs_review, media_type = coalesce(i.media_type, d.media_type),
                title = coalesce(i.title, d.title),
                transcription_key = coalesce(i.transcription_key, d.transcription_key),
-               understood_in = CASE WHEN i.understanding IS NULL THEN d.understood_in ELSE i.ingestion_id END
+               understood_in = CASE WHEN i.understood_by IS NULL THEN d.understood_in ELSE i.ingestion_id END
              FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u (document_id, ingestion_id, generation)
                JOIN ingestion i ON i.ingestion_id = u.ingestion_id
              WHERE d.document_id = u.document_id AND d.current_generation <= u.generation

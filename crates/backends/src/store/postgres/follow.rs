@@ -66,8 +66,9 @@ pub(super) async fn find_step(
     fingerprint: &ContentHash,
 ) -> Result<Option<StepRecord>> {
     let row = query::<Postgres>(
-        "SELECT body FROM step_result
-         WHERE tenant_id = $1 AND step = $2 AND fingerprint = $3 AND NOT degraded AND NOT reused LIMIT 1",
+        "SELECT s.body, u.body FROM step_result s
+           LEFT JOIN understanding u ON u.ingestion_id = s.ingestion_id AND u.step = s.step
+         WHERE s.tenant_id = $1 AND s.step = $2 AND s.fingerprint = $3 AND NOT s.degraded AND NOT s.reused LIMIT 1",
     )
     .bind(tenant.0)
     .bind(text(step.as_str()))
@@ -76,7 +77,11 @@ pub(super) async fn find_step(
     .await
     .map_err(sql_error("look for a result"))?;
     match row {
-        Some(row) => Columns::new(&row).json_opt(),
+        Some(row) => {
+            let mut c = Columns::new(&row);
+            let (record, understanding) = (c.json_opt::<StepRecord>()?, c.json_opt()?);
+            Ok(record.map(|record| record.with_understanding(understanding)))
+        }
         None => Ok(None),
     }
 }

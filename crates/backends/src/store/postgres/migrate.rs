@@ -19,6 +19,10 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
     ("0004_access", include_str!("../../../../../migrations/postgres/0004_access.sql")),
     ("0005_lists", include_str!("../../../../../migrations/postgres/0005_lists.sql")),
     ("0006_understanding", include_str!("../../../../../migrations/postgres/0006_understanding.sql")),
+    (
+        "0007_understanding_apart",
+        include_str!("../../../../../migrations/postgres/0007_understanding_apart.sql"),
+    ),
 ];
 
 /// The schema this build works with.

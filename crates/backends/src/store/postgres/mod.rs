@@ -37,6 +37,7 @@ mod task;
 mod transfer;
 mod tree;
 mod tx;
+mod understanding;
 mod worker;
 mod writer;
 

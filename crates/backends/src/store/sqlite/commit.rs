@@ -15,7 +15,7 @@ use serde_json::json;
 use super::row::{json as to_json, sql_error};
 use super::task::{self, Begin, Belongs, TaskRow};
 use super::tx::Tx;
-use super::{children, finish};
+use super::{children, finish, understanding};
 
 /// Accepts a report, or says that it comes too late.
 pub(super) fn commit(tx: &mut Tx<'_>, commit: &Commit) -> Result<Committed> {
@@ -56,7 +56,8 @@ fn accept_done(tx: &mut Tx<'_>, commit: &Commit, row: &TaskRow, done: &Done) -> 
         crash::point("store.commit.result");
     }
     store_artifacts(tx, belongs, done)?;
-    note_facts(tx, belongs, &done.facts, commit)?;
+    let understood_by = understanding::keep(tx, belongs, row, done)?;
+    note_facts(tx, belongs, &done.facts, understood_by, commit)?;
     if let Some(manifest) = &done.manifest {
         children::end_run(tx, belongs, manifest)?;
     }
@@ -180,7 +181,13 @@ fn store_artifacts(tx: &Tx<'_>, belongs: &Belongs, done: &Done) -> Result<()> {
 /// An ingestion shows its progress this often: each note costs a page that is written.
 const PROGRESS_EVERY_MS: i64 = 1_000;
 
-fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit) -> Result<()> {
+fn note_facts(
+    tx: &mut Tx<'_>,
+    belongs: &Belongs,
+    facts: &Facts,
+    understood_by: Option<&str>,
+    commit: &Commit,
+) -> Result<()> {
     let nothing_new = *facts == Facts::default();
     if nothing_new && !tx.first_progress(belongs.ingestion_id) {
         return Ok(());
@@ -191,7 +198,7 @@ fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit
         "UPDATE ingestion SET media_type = coalesce(?2, media_type), page_count = coalesce(?3, page_count),
            word_count = coalesce(?4, word_count), language = coalesce(?5, language),
            quality = coalesce(?6, quality), title = coalesce(?7, title),
-           transcription_key = coalesce(?8, transcription_key), understanding = coalesce(?13, understanding),
+           transcription_key = coalesce(?8, transcription_key), understood_by = coalesce(?13, understood_by),
            progress_at = ?9, started_at = coalesce(started_at, ?10)
          WHERE ingestion_id = ?1 AND (?11 OR started_at IS NULL OR progress_at <= ?12)",
     )?
@@ -208,7 +215,7 @@ fn note_facts(tx: &mut Tx<'_>, belongs: &Belongs, facts: &Facts, commit: &Commit
         now.minus(commit.duration).0,
         !nothing_new,
         now.0 - PROGRESS_EVERY_MS,
-        facts.understanding.as_ref().map(to_json).transpose()?,
+        understood_by,
     ])
     .map_err(sql_error("note facts"))?;
     Ok(())

@@ -47,7 +47,7 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
             "UPDATE document SET current_generation = ?2, current_ingestion_id = ?3, needs_review = i.needs_review,
                media_type = coalesce(i.media_type, document.media_type), title = coalesce(i.title, document.title),
                transcription_key = coalesce(i.transcription_key, document.transcription_key),
-               understood_in = iif(i.understanding IS NULL, document.understood_in, i.ingestion_id), change_seq = ?4
+               understood_in = iif(i.understood_by IS NULL, document.understood_in, i.ingestion_id), change_seq = ?4
              FROM ingestion i
              WHERE document.document_id = ?1 AND i.ingestion_id = ?3 AND document.current_generation <= ?2",
         )?

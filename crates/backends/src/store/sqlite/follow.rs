@@ -50,15 +50,20 @@ pub(super) fn find_step(
 ) -> Result<Option<StepRecord>> {
     let mut statement = conn
         .prepare_cached(
-            "SELECT body FROM step_result
-             WHERE tenant_id = ?1 AND step = ?2 AND fingerprint = ?3 AND degraded = 0 AND reused = 0 LIMIT 1",
+            "SELECT s.body, u.body FROM step_result s
+               LEFT JOIN understanding u ON u.ingestion_id = s.ingestion_id AND u.step = s.step
+             WHERE s.tenant_id = ?1 AND s.step = ?2 AND s.fingerprint = ?3 AND s.degraded = 0 AND s.reused = 0 LIMIT 1",
         )
         .map_err(sql_error("look for a result"))?;
     let mut rows = statement
         .query(params![tenant.as_bytes(), step.as_str(), fingerprint.0])
         .map_err(sql_error("look for a result"))?;
     match rows.next().map_err(sql_error("look for a result"))? {
-        Some(row) => Columns::new(row).json_opt(),
+        Some(row) => {
+            let mut c = Columns::new(row);
+            let (record, understanding) = (c.json_opt::<StepRecord>()?, c.json_opt()?);
+            Ok(record.map(|record| record.with_understanding(understanding)))
+        }
         None => Ok(None),
     }
 }

@@ -26,6 +26,7 @@ mod task;
 mod transfer;
 mod tree;
 mod tx;
+mod understanding;
 mod worker;
 mod writer;
 

@@ -41,7 +41,8 @@ pub(super) fn remove(
     for sql in [
         "DELETE FROM artifact WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
         "DELETE FROM step_result WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
-        "UPDATE ingestion SET title = NULL, transcription_key = NULL, understanding = NULL, source_metadata = '{}' WHERE document_id = ?1",
+        "DELETE FROM understanding WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
+        "UPDATE ingestion SET title = NULL, transcription_key = NULL, understood_by = NULL, source_metadata = '{}' WHERE document_id = ?1",
     ] {
         tx.sql(sql)?.execute([document.as_bytes()]).map_err(sql_error("forget what was made"))?;
     }

@@ -176,7 +176,7 @@ pub static TABLES: &[Table] = &[
             integer("started_at"),
             integer("progress_at"),
             integer("completed_at"),
-            text("understanding"),
+            text("understood_by"),
         ],
     },
     Table {
@@ -245,6 +245,12 @@ pub static TABLES: &[Table] = &[
             integer("duration_ms"),
             integer("at"),
         ],
+    },
+    Table {
+        name: "understanding",
+        key: &["ingestion_id", "step"],
+        incidental: false,
+        columns: &[id("ingestion_id"), text("step"), id("tenant_id"), text("body")],
     },
     Table {
         name: "artifact",

@@ -25,8 +25,9 @@ pub(in super::super) async fn dossiers(
     let rows = query::<Postgres>(
         "SELECT ingestion_id, document_id, batch_id, parent_id, position, depth, superseded, origin, name, duplicate,
            status, result, skip_reason, error, problems, needs_review, attempt, media_type, page_count, word_count,
-           language, quality, title, transcription_key, understanding
-         FROM ingestion WHERE tenant_id = $1 AND ingestion_id > $2 ORDER BY ingestion_id LIMIT $3",
+           language, quality, title, transcription_key,
+           (SELECT u.body FROM understanding u WHERE u.ingestion_id = i.ingestion_id AND u.step = i.understood_by)
+         FROM ingestion i WHERE tenant_id = $1 AND ingestion_id > $2 ORDER BY ingestion_id LIMIT $3",
     )
     .bind(tenant.0)
     .bind(after.map_or(Uuid::nil(), |id| id.0))

@@ -66,7 +66,8 @@ async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnsw
     let sql = concat!(
         "SELECT d.document_id, d.content_hash, d.name, d.media_type, d.bytes, d.title, c.page_count, c.word_count,
            c.language, c.quality, c.problems,
-           (SELECT u.understanding FROM ingestion u WHERE u.ingestion_id = d.understood_in), ",
+           (SELECT u.body FROM ingestion i JOIN understanding u ON u.ingestion_id = i.ingestion_id AND u.step = i.understood_by
+              WHERE i.ingestion_id = d.understood_in), ",
         evidence!(),
         evidence_from!(),
         "WHERE d.document_id = $1 AND d.tenant_id = $2"

@@ -22,8 +22,9 @@ pub(in super::super) fn dossiers(
     let sql =
         "SELECT ingestion_id, document_id, batch_id, parent_id, position, depth, superseded, origin, name,
         duplicate, status, result, skip_reason, error, problems, needs_review, attempt,
-        media_type, page_count, word_count, language, quality, title, transcription_key, understanding
-      FROM ingestion WHERE tenant_id = ?1 AND ingestion_id > ?2 ORDER BY ingestion_id LIMIT ?3";
+        media_type, page_count, word_count, language, quality, title, transcription_key,
+        (SELECT u.body FROM understanding u WHERE u.ingestion_id = i.ingestion_id AND u.step = i.understood_by)
+      FROM ingestion i WHERE tenant_id = ?1 AND ingestion_id > ?2 ORDER BY ingestion_id LIMIT ?3";
     let after = after.map_or([0; 16], |id| *id.as_bytes());
     let mut dossiers =
         collect(conn, "list ingestions", sql, params![tenant.as_bytes(), after, limit as i64], ingestion)?;

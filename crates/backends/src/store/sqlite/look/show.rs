@@ -30,7 +30,9 @@ pub(in super::super) fn show(
     let sql = format!(
         "SELECT d.document_id, d.content_hash, d.name, d.media_type, d.bytes, d.title, c.page_count, c.word_count,
            c.language, c.quality, c.problems,
-           (SELECT u.understanding FROM ingestion u WHERE u.ingestion_id = d.understood_in), {EVIDENCE} FROM document d {EVIDENCE_JOIN} WHERE d.document_id = ?1"
+           (SELECT u.body FROM ingestion i JOIN understanding u ON u.ingestion_id = i.ingestion_id AND u.step = i.understood_by
+              WHERE i.ingestion_id = d.understood_in),
+           {EVIDENCE} FROM document d {EVIDENCE_JOIN} WHERE d.document_id = ?1"
     );
     let answer = first(conn, "show a document", &sql, [document.as_bytes()], |c| {
         let (document_id, content_hash, name, media_type) = (c.document()?, c.hash()?, c.get()?, c.get()?);
