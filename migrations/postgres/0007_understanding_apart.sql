@@ -1,7 +1,7 @@
 -- What was understood lies apart: every change of a status would copy it with its row.
 CREATE TABLE understanding (
   ingestion_id uuid NOT NULL,
-  step         text NOT NULL,
+  step         text COLLATE "C" NOT NULL,
   tenant_id    uuid NOT NULL,
   body         text NOT NULL, -- JSON: summary, date, type, tags, labels, and how sure each is
   PRIMARY KEY (ingestion_id, step)

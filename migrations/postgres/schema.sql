@@ -297,7 +297,7 @@ TABLE tenant
 
 TABLE understanding
   ingestion_id uuid NOT NULL
-  step text NOT NULL
+  step text COLLATE "C" NOT NULL
   tenant_id uuid NOT NULL
   body text NOT NULL
   PRIMARY KEY (ingestion_id, step)

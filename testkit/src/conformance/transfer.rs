@@ -17,6 +17,7 @@ use docmill_core::ports::store::{Arrival, ChildChunk, Done, NewChild, NewWorker,
 use docmill_core::ports::transfer::{Found, Mark, Origin, Row, TABLES, Table, Value};
 use docmill_core::ports::{Store, Transfer};
 use docmill_core::problem::ResultCode;
+use docmill_core::understanding::Understanding;
 use docmill_core::{Error, ErrorKind, Result};
 use uuid::Uuid;
 
@@ -117,8 +118,14 @@ async fn fill(bench: &Bench<dyn Doors>, store: Arc<dyn Store>) -> World {
         bytes: 4,
         media_type: "application/json".into(),
     };
-    let facts =
-        Facts { quality: Some(0.1), title: Some("Ünïcödé\n\"quoted\"".into()), ..Facts::default() };
+    let facts = Facts {
+        quality: Some(0.1),
+        title: Some("Ünïcödé\n\"quoted\"".into()),
+        understanding: Some(Understanding {
+            summary: Some("Ünïcödé".into()), ..Understanding::default()
+        }),
+        ..Facts::default()
+    };
     let record = StepRecord {
         step: KIND,
         fingerprint: ContentHash::of(b"fingerprint"),

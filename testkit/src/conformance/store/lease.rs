@@ -14,6 +14,7 @@ use docmill_core::ports::store::{
 };
 use docmill_core::problem::ResultCode;
 use docmill_core::task::{LOST_BEFORE_ALONE, Lease, MAX_LOST, Size, TaskKind};
+use docmill_core::understanding::Understanding;
 
 use super::world::{KIND, LEASE, Reported as _, World, done, ended, failure, new_task};
 use crate::conformance::{Bench, Case};
@@ -313,6 +314,8 @@ async fn dead_part_does_not_block_its_join(bench: Bench<dyn Store>) {
 async fn degraded_result_is_never_reused(bench: Bench<dyn Store>) {
     let world = World::open(&bench).await;
     let print = fingerprint("extract-text", 1, "", &[ContentHash::of(b"x")]);
+    let understanding = Some(Understanding { kind: Some("letter".into()), ..Understanding::default() });
+    let facts = Facts { title: Some("t".into()), understanding, ..Facts::default() };
     for (degraded, reused) in [(true, false), (false, true), (false, false)] {
         assert_eq!(world.store.find_step(world.tenant, &KIND, &print).await.unwrap(), None);
         world.receive(None, 1).await;
@@ -322,15 +325,16 @@ async fn degraded_result_is_never_reused(bench: Bench<dyn Store>) {
             fingerprint: print,
             degraded,
             reused,
-            facts: Facts { title: Some("t".into()), ..Facts::default() },
+            facts: facts.clone(),
             artifacts: Vec::new(),
             problems: Vec::new(),
             members: false,
         };
-        world.report(&lease, done(Done { record: Some(record), ..Done::default() })).await;
+        let whole = Done { record: Some(record), facts: facts.clone(), ..Done::default() };
+        world.report(&lease, done(whole)).await;
     }
     let found = world.store.find_step(world.tenant, &KIND, &print).await.unwrap().unwrap();
-    assert_eq!(found.facts.title.as_deref(), Some("t"));
+    assert_eq!(found.facts, facts);
     let other = world.store.tenant("other").await.unwrap();
     assert_eq!(world.store.find_step(other, &KIND, &print).await.unwrap(), None);
 }
