@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod blobs;
+pub mod embedder;
 pub mod generator;
 pub mod ocr;
 pub mod reader;
@@ -13,6 +14,7 @@ pub mod understander;
 
 pub use access::Access;
 pub use blobs::Blobs;
+pub use embedder::Embedder;
 pub use generator::Generator;
 pub use ocr::Ocr;
 pub use reader::Reader;
