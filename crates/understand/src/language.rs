@@ -2,12 +2,11 @@
 //!
 //! The lists lie in `data/words`. A text of another language has no such words here; what is rare in it has to do.
 
-use std::collections::HashMap;
-
 use docmill_core::{Error, Result};
+use foldhash::HashMap;
 use serde::Deserialize;
 
-use crate::words::{fold, words};
+use crate::words::{fold, folded, words};
 
 const FILES: [&str; 7] = [
     include_str!("../data/words/en.toml"),
@@ -84,7 +83,7 @@ impl Languages {
             let code = CODES.into_iter().find(|c| *c == file.code).ok_or_else(|| {
                 Error::bug(format!("a built-in list of words has the unknown language `{}`", file.code))
             })?;
-            let mut words = HashMap::new();
+            let mut words = HashMap::default();
             // Of several lists that have a word the last one here counts: the strictest.
             for (list, weight) in
                 [(&file.weak, Weight::Weak), (&file.verbs, Weight::Verb), (&file.stop, Weight::Stop)]
@@ -93,7 +92,7 @@ impl Languages {
             }
             all.push(Language { code, words });
         }
-        Ok(Self { all, other: Language { code: "und", words: HashMap::new() } })
+        Ok(Self { all, other: Language { code: "und", words: HashMap::default() } })
     }
 
     /// The language of a text: the one that is named, or the one whose stop words it has most of.
@@ -104,7 +103,7 @@ impl Languages {
         let mut hits = vec![0_u32; self.all.len()];
         let mut seen = 0_u32;
         for word in words(text).take(SAMPLE_WORDS) {
-            let folded = fold(word.text);
+            let folded = folded(word.text);
             seen += 1;
             for (hits, language) in hits.iter_mut().zip(&self.all) {
                 *hits += u32::from(language.weigh(&folded) == Weight::Stop);

@@ -3,9 +3,12 @@
 //! A phrase is one or more words, compared without capitals and accents (`words::fold`). A word may end or begin with a
 //! star: `invoice*` is every word that begins so, `*vertrag` every word that ends so.
 
-use std::collections::{BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
-use crate::words::{fold, words};
+use foldhash::fast::RandomState;
+
+use crate::words::{fold, folded, words};
 
 /// Words of the longest phrase.
 pub(crate) const MAX_WORDS: usize = 12;
@@ -40,12 +43,33 @@ impl Piece {
 pub(crate) struct Phrases {
     pieces: Vec<Vec<Piece>>,
     /// Phrases by what their first word is, begins or ends with.
-    whole: HashMap<String, Vec<usize>>,
-    begins: HashMap<String, Vec<usize>>,
-    ends: HashMap<String, Vec<usize>>,
-    /// How many bytes those beginnings and ends have.
-    begin_lengths: BTreeSet<usize>,
-    end_lengths: BTreeSet<usize>,
+    whole: Places,
+    begins: Edges,
+    ends: Edges,
+}
+
+type Places = HashMap<String, Vec<usize>, RandomState>;
+
+/// Phrases by what their first word begins or ends with.
+#[derive(Default)]
+struct Edges {
+    places: Places,
+    /// How many bytes those beginnings or ends have, each once.
+    lengths: Vec<usize>,
+}
+
+impl Edges {
+    fn add(&mut self, part: &str, place: usize) {
+        if !self.lengths.contains(&part.len()) {
+            self.lengths.push(part.len());
+        }
+        self.places.entry(part.to_owned()).or_default().push(place);
+    }
+
+    /// The phrases of every part that `cut` takes from a word, given a length.
+    fn of<'w>(&self, cut: impl Fn(usize) -> Option<&'w str>) -> impl Iterator<Item = usize> {
+        self.lengths.iter().filter_map(move |n| self.places.get(cut(*n)?)).flatten().copied()
+    }
 }
 
 impl Phrases {
@@ -56,12 +80,10 @@ impl Phrases {
             match pieces.first() {
                 Some(Piece::Whole(word)) => all.whole.entry(word.clone()).or_default().push(place),
                 Some(Piece::Begins(part)) => {
-                    all.begin_lengths.insert(part.len());
-                    all.begins.entry(part.clone()).or_default().push(place);
+                    all.begins.add(part, place);
                 }
                 Some(Piece::Ends(part)) => {
-                    all.end_lengths.insert(part.len());
-                    all.ends.entry(part.clone()).or_default().push(place);
+                    all.ends.add(part, place);
                 }
                 None => {}
             }
@@ -72,8 +94,8 @@ impl Phrases {
 
     /// Where the phrases stand, in the order of the text.
     pub(crate) fn find(&self, text: &str) -> Vec<Hit> {
-        let cut: Vec<(String, usize, usize)> =
-            words(text).map(|w| (fold(w.text), w.start, w.end())).collect();
+        let cut: Vec<(Cow<'_, str>, usize, usize)> =
+            words(text).map(|w| (folded(w.text), w.start, w.end())).collect();
         let mut hits = Vec::new();
         for (at, (word, start, _)) in cut.iter().enumerate() {
             for phrase in self.candidates(word) {
@@ -90,10 +112,9 @@ impl Phrases {
 
     /// The phrases whose first word this may be.
     fn candidates(&self, word: &str) -> impl Iterator<Item = usize> {
-        let begins = self.begin_lengths.iter().filter_map(|n| self.begins.get(word.get(..*n)?));
-        let ends =
-            self.end_lengths.iter().filter_map(|n| self.ends.get(word.get(word.len().checked_sub(*n)?..)?));
-        self.whole.get(word).into_iter().chain(begins).chain(ends).flatten().copied()
+        let begins = self.begins.of(|n| word.get(..n));
+        let ends = self.ends.of(|n| word.get(word.len().checked_sub(n)?..));
+        self.whole.get(word).into_iter().flatten().copied().chain(begins).chain(ends)
     }
 }
 

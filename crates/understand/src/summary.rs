@@ -1,10 +1,12 @@
 //! A summary made of the document's own sentences: those that say most of what the whole says, in their order.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+
+use foldhash::HashMap;
 
 use crate::Guess;
 use crate::language::{Language, Weight};
-use crate::words::{Word, fold, is_number, sentences, words};
+use crate::words::{Word, folded, is_number, sentences, words};
 
 /// More text is not looked at: it would hardly change the choice.
 const MAX_BYTES: usize = 64 << 10;
@@ -64,10 +66,11 @@ pub(crate) fn summary(text: &str, language: &Language) -> Option<Guess<String>> 
 }
 
 fn candidates<'t>(text: &'t str, language: &Language) -> Vec<Candidate<'t>> {
-    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut known: HashMap<Cow<'_, str>, u32> = HashMap::default();
     let mut candidates = Vec::new();
     for sentence in sentences(text).take(MAX_SENTENCES) {
-        let all: Vec<String> = words(sentence.text).take(*WORDS.end() + 1).map(|w| fold(w.text)).collect();
+        let all: Vec<Cow<'_, str>> =
+            words(sentence.text).take(*WORDS.end() + 1).map(|w| folded(w.text)).collect();
         let telling = all.iter().filter(|w| !is_number(w)).count();
         // A sentence is mostly words, not numbers, and does not run over blank columns.
         let row =
@@ -95,9 +98,10 @@ fn candidates<'t>(text: &'t str, language: &Language) -> Vec<Candidate<'t>> {
 
 /// How much of what all sentences say each one says, with a little more for early ones.
 fn score(candidates: &mut [Candidate<'_>]) {
-    let mut having: HashMap<u32, f32> = HashMap::new();
+    let words = candidates.iter().flat_map(|c| &c.point).map(|(word, _)| *word as usize + 1).max();
+    let mut having = vec![0.0_f32; words.unwrap_or(0)];
     for (word, times) in candidates.iter().flat_map(|c| &c.point) {
-        *having.entry(*word).or_default() += times;
+        having[*word as usize] += times;
     }
     for candidate in candidates.iter_mut() {
         for (_, weight) in &mut candidate.point {
@@ -106,10 +110,11 @@ fn score(candidates: &mut [Candidate<'_>]) {
         let length = dot(&candidate.point, &candidate.point).sqrt();
         candidate.point.iter_mut().for_each(|(_, w)| *w /= length);
     }
-    let whole = having.values().map(|n| n * n).sum::<f32>().sqrt();
+    let whole = having.iter().map(|n| n * n).sum::<f32>().sqrt();
     let count = candidates.len() as f32;
     for (place, candidate) in candidates.iter_mut().enumerate() {
-        let central: f32 = candidate.point.iter().map(|(word, w)| w * having[word]).sum::<f32>() / whole;
+        let central: f32 =
+            candidate.point.iter().map(|(word, w)| w * having[*word as usize]).sum::<f32>() / whole;
         let early = 1.0 - (place as f32 / count).min(1.0);
         let first = if place < 2 { 0.1 } else { 0.0 };
         candidate.score = central + EARLY * early * early + first;

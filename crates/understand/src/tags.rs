@@ -4,13 +4,14 @@
 //! verbs; it counts more the oftener and the earlier it occurs, the more its words occur elsewhere, and if it is as long
 //! as names of things are.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use docmill_core::text::is_unspaced;
+use foldhash::HashMap;
 
 use crate::Guess;
 use crate::language::{Language, Weight};
-use crate::words::{MAX_WORD_BYTES, fold, is_number, words};
+use crate::words::{MAX_WORD_BYTES, fold, folded, is_number, words};
 
 /// More text does not change what it is about, only how long the answer takes.
 const MAX_BYTES: usize = 128 << 10;
@@ -87,12 +88,12 @@ struct Phrase {
 /// The best phrases of a text, best first, at most `most`.
 pub(crate) fn tags(text: &str, language: &Language, most: usize) -> Vec<Guess<String>> {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
-    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    let unspaced = text.chars().filter(|c| is_unspaced(*c)).count();
-    if unspaced * 2 > letters {
+    let letters = Letters::of(text);
+    if letters.unspaced * 2 > letters.all {
         return unspaced_tags(text, most);
     }
-    let (tokens, stems) = tokens(text, language);
+    // Where everything is written in capitals they mean nothing.
+    let (tokens, stems) = tokens(text, language, letters.capitals * 2 > letters.all);
     let mut phrases = phrases(&tokens, language.code == "eng");
     let mut frequency = vec![0_u32; stems];
     for token in &tokens {
@@ -105,17 +106,36 @@ pub(crate) fn tags(text: &str, language: &Language, most: usize) -> Vec<Guess<St
     choose(&scored, &tokens, most)
 }
 
-fn tokens<'t>(text: &'t str, language: &Language) -> (Vec<Token<'t>>, usize) {
-    let mut stems: HashMap<String, u32> = HashMap::new();
+/// How many letters of each sort a text has.
+#[derive(Default)]
+struct Letters {
+    all: usize,
+    capitals: usize,
+    unspaced: usize,
+}
+
+impl Letters {
+    fn of(text: &str) -> Self {
+        let mut letters = Self::default();
+        for c in text.chars() {
+            if c.is_alphabetic() {
+                letters.all += 1;
+                letters.capitals += usize::from(c.is_uppercase());
+                letters.unspaced += usize::from(is_unspaced(c));
+            }
+        }
+        letters
+    }
+}
+
+fn tokens<'t>(text: &'t str, language: &Language, shouting: bool) -> (Vec<Token<'t>>, usize) {
+    let mut stems: HashMap<String, u32> = HashMap::default();
     let mut tokens: Vec<Token<'t>> = Vec::new();
     let mut end = 0;
-    // Where everything is written in capitals they mean nothing.
-    let capitals = text.chars().filter(|c| c.is_uppercase()).count();
-    let shouting = capitals * 2 > text.chars().filter(|c| c.is_alphabetic()).count();
     for word in words(text) {
         let between = &text[end..word.start];
         end = word.end();
-        let folded = fold(word.text);
+        let folded = folded(word.text);
         let weight = match language.weigh(&folded) {
             Weight::Full if language.code == "eng" && is_adverb(&folded) => Weight::Verb,
             Weight::Full if folded.chars().count() > MAX_LETTERS || word.text.len() >= MAX_WORD_BYTES => {
@@ -138,8 +158,11 @@ fn tokens<'t>(text: &'t str, language: &Language) -> (Vec<Token<'t>>, usize) {
             || between.contains(['.', '!', '?', ':', '"', '“', '«', '•'])
             || between.matches('\n').count() > 1;
         let next = stems.len() as u32;
-        let own = if article > 0 { fold(&word.text[article..]) } else { folded.clone() };
-        let stem = *stems.entry(stem(&own).to_owned()).or_insert(next);
+        let own = if article > 0 { Cow::Owned(fold(&word.text[article..])) } else { Cow::Borrowed(&*folded) };
+        let stem = match stems.get(stem(&own)) {
+            Some(known) => *known,
+            None => *stems.entry(stem(&own).to_owned()).or_insert(next),
+        };
         let number = is_number(&folded) || is_measure(word.text);
         tokens.push(Token {
             text: word.text,
@@ -222,7 +245,7 @@ fn is_adverb(folded: &str) -> bool {
 
 /// All phrases by the stems of their words.
 fn phrases(tokens: &[Token<'_>], english: bool) -> HashMap<Vec<u32>, Phrase> {
-    let mut found = HashMap::new();
+    let mut found = HashMap::default();
     let mut start = 0;
     while start < tokens.len() {
         if ends_phrase(tokens, start) {
@@ -362,7 +385,7 @@ fn shown(words: &[Token<'_>]) -> String {
 /// Of scripts without spaces: runs of two to four letters that come again, the longest of those that come equally often.
 fn unspaced_tags(text: &str, most: usize) -> Vec<Guess<String>> {
     const LONGEST: usize = 4;
-    let mut counts: HashMap<&str, (u32, usize)> = HashMap::new();
+    let mut counts: HashMap<&str, (u32, usize)> = HashMap::default();
     // Japanese endings and particles are written in hiragana; they join words rather than being part of them.
     let joins = |c: char| !is_unspaced(c) || matches!(c, '\u{3040}'..='\u{309f}');
     let mut at = 0;

@@ -196,7 +196,8 @@ fn best_line(page: &Page<'_>, kinds: &Kinds) -> Option<Guess<String>> {
     for (place, at) in filled.iter().enumerate() {
         let alone = at.checked_sub(1).is_none_or(|b| lines[b].is_empty())
             && lines.get(at + 1).is_none_or(|next| next.is_empty());
-        let score = worth(lines[*at], alone, kinds) - 0.12 * place as f32;
+        let late = 0.12 * place as f32;
+        let score = worth(lines[*at], alone, kinds, best.map(|(most, _)| most + late)) - late;
         if best.is_none_or(|(most, _)| score > most) {
             best = Some((score, *at));
         }
@@ -213,8 +214,11 @@ fn best_line(page: &Page<'_>, kinds: &Kinds) -> Option<Guess<String>> {
     Some(Guess { value, confidence: (0.25 + 0.1 * score).clamp(0.3, 0.75), method })
 }
 
-/// How much a line looks like a title.
-fn worth(line: &str, alone: bool, kinds: &Kinds) -> f32 {
+/// What the heading of a kind is worth.
+const OF_A_KIND: f32 = 1.6;
+
+/// How much a line looks like a title. Less is said of one that is worth no more than `enough` in any case.
+fn worth(line: &str, alone: bool, kinds: &Kinds, enough: Option<f32>) -> f32 {
     let cut: Vec<_> = words(line).take(40).collect();
     let count = cut.len();
     if !has_letters(line) {
@@ -232,8 +236,6 @@ fn worth(line: &str, alone: bool, kinds: &Kinds) -> f32 {
     worth += if marked { 3.0 } else { 0.0 };
     worth += if is_heading(line) { 0.8 } else { 0.0 };
     worth += if alone { 0.5 } else { 0.0 };
-    worth += if kinds.is_heading_of_a_kind(line) { 1.6 } else { 0.0 };
-    worth -= if count <= 25 && kinds.is_head_of_a_table(line) { 2.0 } else { 0.0 };
     let capitals = cut.iter().filter(|w| w.text.starts_with(char::is_uppercase)).count();
     worth += if capitals * 2 > count && count > 1 { 0.5 } else { 0.0 };
     let numbers = cut.iter().filter(|w| is_number(w.text)).count();
@@ -271,6 +273,12 @@ fn worth(line: &str, alone: bool, kinds: &Kinds) -> f32 {
     if line.contains('©') || lower.contains("(c)") || lower.contains("all rights reserved") {
         worth -= 2.0;
     }
+    // Looking for all the words that tell kinds is most of the work.
+    if enough.is_some_and(|enough| worth + OF_A_KIND <= enough) {
+        return worth;
+    }
+    worth += if kinds.is_heading_of_a_kind(line) { OF_A_KIND } else { 0.0 };
+    worth -= if count <= 25 && kinds.is_head_of_a_table(line) { 2.0 } else { 0.0 };
     worth
 }
 

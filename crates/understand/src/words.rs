@@ -2,6 +2,8 @@
 //!
 //! Everything else here stands on these cuts: they take any text in one pass, whatever it is made of.
 
+use std::borrow::Cow;
+
 use docmill_core::text::{is_mark, is_unspaced};
 use unicode_normalization::UnicodeNormalization;
 
@@ -40,12 +42,18 @@ impl<'t> Iterator for Words<'t> {
     type Item = Word<'t>;
 
     fn next(&mut self) -> Option<Word<'t>> {
-        let rest = &self.text[self.at..];
-        let Some(skipped) = rest.find(char::is_alphanumeric) else {
-            self.at = self.text.len();
-            return None;
-        };
-        let start = self.at + skipped;
+        let bytes = self.text.as_bytes();
+        // Most text is ASCII, of which a byte says all.
+        let ascii =
+            bytes[self.at..].iter().take_while(|b| b.is_ascii() && !b.is_ascii_alphanumeric()).count();
+        let mut start = self.at + ascii;
+        if bytes.get(start).is_none_or(|b| !b.is_ascii()) {
+            let Some(skipped) = self.text[start..].find(char::is_alphanumeric) else {
+                self.at = self.text.len();
+                return None;
+            };
+            start += skipped;
+        }
         let end = start + word_length(&self.text[start..]);
         self.at = end;
         Some(Word { text: &self.text[start..end], start })
@@ -54,6 +62,11 @@ impl<'t> Iterator for Words<'t> {
 
 /// How far the word at the beginning of `rest` reaches.
 fn word_length(rest: &str) -> usize {
+    let plain = rest.bytes().take(MAX_WORD_BYTES).take_while(u8::is_ascii_alphanumeric).count();
+    let next = rest.as_bytes().get(plain);
+    if plain == MAX_WORD_BYTES || next.is_none_or(|b| b.is_ascii() && *b != b'\'') {
+        return plain;
+    }
     let mut end = 0;
     let mut chars = rest.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -84,8 +97,16 @@ fn word_length(rest: &str) -> usize {
 
 /// A word as it is compared: in small letters and without accents, because capitals and scans lose them.
 pub(crate) fn fold(word: &str) -> String {
+    folded(word).into_owned()
+}
+
+/// The same, without a copy of what is in small letters already.
+pub(crate) fn folded(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
-        return word.to_ascii_lowercase();
+        return match word.bytes().any(|b| b.is_ascii_uppercase()) {
+            true => Cow::Owned(word.to_ascii_lowercase()),
+            false => Cow::Borrowed(word),
+        };
     }
     word.nfkd()
         .filter(|c| !is_mark(*c))

@@ -1,7 +1,6 @@
 //! Dates as people write them, found in a text with their places.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use jiff::civil::Date;
 
 use crate::words::{Word, fold, words};

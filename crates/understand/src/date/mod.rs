@@ -6,9 +6,8 @@
 
 mod mention;
 
-use std::collections::HashMap;
-
 use docmill_core::{Error, Result};
+use foldhash::HashMap;
 use jiff::civil::Date;
 use serde::Deserialize;
 
@@ -60,7 +59,7 @@ impl Dates {
     pub(crate) fn load() -> Result<Self> {
         let file: File = toml::from_str(include_str!("../../data/dates.toml"))
             .map_err(|e| Error::bug("the built-in names of months cannot be read").with_source(e))?;
-        let mut months = HashMap::new();
+        let mut months = HashMap::default();
         for (names, month) in file.months.iter().zip(1_i8..) {
             months.extend(names.split_whitespace().map(|name| (fold(name), month)));
         }
