@@ -7,3 +7,4 @@ pub mod child;
 mod postgres;
 pub mod search;
 pub mod store;
+pub mod vectors;

@@ -19,6 +19,7 @@ pub mod reader;
 pub mod store;
 pub mod text_index;
 pub mod transfer;
+pub mod vector_index;
 
 use std::any::Any;
 use std::path::Path;

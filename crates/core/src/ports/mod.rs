@@ -11,6 +11,7 @@ pub mod store;
 pub mod text_index;
 pub mod transfer;
 pub mod understander;
+pub mod vector_index;
 
 pub use access::Access;
 pub use blobs::Blobs;
@@ -23,3 +24,4 @@ pub use store::Store;
 pub use text_index::TextIndex;
 pub use transfer::Transfer;
 pub use understander::Understander;
+pub use vector_index::VectorIndex;
