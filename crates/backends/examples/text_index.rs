@@ -89,6 +89,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 query: (*query).to_owned(),
                 limit,
                 filters: Vec::new(),
+                any: false,
             };
             hits.push(index.query(ask(10_000)).await?.hits.len());
             let mut times = Vec::new();

@@ -442,10 +442,13 @@ pub struct TimelineLine {
 pub struct SearchAnswer {
     /// As given.
     pub query: String,
-    /// `text`.
+    /// How it was searched: `text`, `semantic` or `hybrid`.
     pub mode: String,
     /// Inside docmill.
     pub took_ms: u64,
+    /// What there is to know about these hits, if there is: what is missing, what was done instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Best first.
     pub hits: Vec<SearchHit>,
 }
@@ -459,7 +462,7 @@ pub struct SearchHit {
     pub name: String,
     /// Its title.
     pub title: Option<String>,
-    /// BM25.
+    /// How well it answers: BM25 by words, the cosine by meaning, a sum of ranks by both. Only comparable within an answer.
     pub score: f32,
     /// The page of the snippet; null where only the name matched.
     pub page: Option<u32>,
@@ -484,6 +487,9 @@ pub struct StatusAnswer {
     pub batches: Vec<crate::batch::BatchTotals>,
     /// Up to which change the index holds everything, and which change is the last.
     pub index: IndexState,
+    /// The same of search by meaning; absent where there is no model for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meanings: Option<IndexState>,
     /// Kinds that a person has paused.
     pub paused_kinds: Vec<String>,
     /// Room left, where it is limited.

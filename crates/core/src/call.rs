@@ -118,7 +118,7 @@ pub enum Call {
     Search {
         /// As typed.
         query: String,
-        /// `text`.
+        /// `text`, `semantic` or `hybrid`.
         mode: String,
         /// At most so many.
         limit: usize,

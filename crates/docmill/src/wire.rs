@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docmill_backends::blobs::{self, Metered};
 use docmill_backends::child::{NoOcr, OcrPool, PoolSettings, ReaderPool, Sandbox};
-use docmill_backends::{search, store};
+use docmill_backends::{search, store, vectors};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
 use docmill_core::metrics::{ChildMeter, Metrics};
@@ -36,6 +36,11 @@ pub(crate) fn blobs_url(settings: &Settings) -> String {
 /// Where the text index lies: with the store, so that whoever shares the one shares the other.
 fn index_url(settings: &Settings) -> &str {
     if is_embedded(settings) { "tantivy:index" } else { &settings.store_url }
+}
+
+/// Where the meanings lie: with the store, too.
+fn vectors_url(settings: &Settings) -> &str {
+    if is_embedded(settings) { "flat:vectors" } else { &settings.store_url }
 }
 
 /// Opens everything that the settings name. The caller owns the data directory if the store is embedded.
@@ -69,6 +74,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         understander: Arc::new(Local::new()?),
         generator: Arc::new(Press::default()),
         index,
+        vectors: vectors::open(vectors_url(settings), &settings.data)?,
         clock: Arc::clone(clock),
         ids,
         entropy: Arc::new(SystemEntropy),

@@ -226,6 +226,14 @@ fn cut(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// The beginning of a text as one line, cut at a word, with `…` where it goes on.
+pub(crate) fn beginning(text: &str, max_chars: usize) -> String {
+    let line = one_line(text);
+    let Some((cut, _)) = line.char_indices().nth(max_chars) else { return line };
+    let end = line[..cut].rfind(' ').unwrap_or(cut);
+    format!("{}…", &line[..end])
+}
+
 /// White space and control characters become single spaces; what could turn the direction of the text that
 /// stands around the passage is left out.
 fn one_line(text: &str) -> String {

@@ -6,10 +6,11 @@ use docmill_core::Result;
 use docmill_core::artifact::Transcript;
 use docmill_core::clock::Timestamp;
 use docmill_core::ports::Understander;
-use docmill_core::ports::understander::Understood;
+use docmill_core::ports::understander::{Piece, Understood};
 use docmill_core::understanding::{Evidence, Labelled, Understanding};
 use jiff::civil::Date;
 
+use crate::chunk::{Chunk, chunks};
 use crate::labels::{LabelSet, MAX_BYTES, OFF, Prepared, builtin};
 use crate::title::has_word;
 use crate::{Document, Guess, Knowledge, Page, text_of};
@@ -103,6 +104,23 @@ impl Understander for Local {
         // That a set is off is the same for every document, and no news of this one.
         found.understanding.labels.retain(|_, said| said.method != OFF);
         Ok(Some(found))
+    }
+
+    fn pieces(&self, transcript: &Transcript, most: usize) -> Vec<Piece> {
+        let pages: Vec<Page<'_>> =
+            transcript.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect();
+        let text_of = |chunk: &Chunk| {
+            let page = pages.iter().find(|page| page.number == chunk.page)?;
+            page.text.get(chunk.start..chunk.end)
+        };
+        let pieces = chunks(&pages).into_iter().filter_map(|chunk| {
+            let own = text_of(&chunk).filter(|text| has_word(text))?;
+            // Once is enough where a piece begins with its heading.
+            let heading = chunk.heading.as_deref().filter(|heading| !own.trim_start().starts_with(heading));
+            let text = heading.map_or_else(|| own.to_owned(), |heading| format!("{heading}\n{own}"));
+            Some(Piece { page: chunk.page, start: chunk.start, end: chunk.end, text })
+        });
+        pieces.take(most).collect()
     }
 }
 

@@ -41,6 +41,7 @@ pub fn suite() -> Suite<dyn TextIndex> {
             query_finds_beginnings_of_words,
             query_without_a_word_leaves_out,
             query_with_or_takes_either,
+            query_of_any_word_takes_some_of_them,
             query_in_a_field_looks_there_only,
             query_ranks_title_and_name_above_text,
             query_ignores_case_and_diacritics,
@@ -77,7 +78,7 @@ fn put(n: u128, text: &str) -> IndexChange {
 }
 
 fn ask(query: &str) -> TextQuery {
-    TextQuery { tenant_id: ANNA, query: query.to_owned(), limit: 100, filters: Vec::new() }
+    TextQuery { tenant_id: ANNA, query: query.to_owned(), limit: 100, filters: Vec::new(), any: false }
 }
 
 /// Applies changes as the follower does that has read everything since the watermark.
@@ -292,6 +293,17 @@ async fn query_with_or_takes_either(bench: Subject) {
     apply(&*index, changes, 4).await;
     assert_eq!(find(&*index, "apple OR pear red").await, [1, 2]);
     assert_eq!(find(&*index, "red apple OR plum OR pear").await, [1, 2, 3]);
+}
+
+async fn query_of_any_word_takes_some_of_them(bench: Subject) {
+    let index = bench.open().await;
+    let changes = vec![put(1, "apple"), put(2, "apple pear"), put(3, "plum"), put(4, "apple pear worm")];
+    index.apply(changes, 0, 1).await.unwrap();
+    let any = |query: &str| TextQuery { any: true, ..ask(query) };
+    // Who has both is the better answer; what must be absent must be absent all the same.
+    let hits = index.query(any("apple pear -worm")).await.unwrap().hits;
+    assert_eq!(hits.iter().map(|hit| hit.document_id).collect::<Vec<_>>(), [id(2), id(1)]);
+    assert!(index.query(any("cherry nut")).await.unwrap().hits.is_empty());
 }
 
 async fn query_in_a_field_looks_there_only(bench: Subject) {

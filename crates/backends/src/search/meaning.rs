@@ -88,7 +88,7 @@ pub(super) fn of<'q>(analyzer: &mut TextAnalyzer, query: &'q TextQuery) -> Resul
             note_words(analyzer, clause, &mut meaning.words);
         }
         match meaning.groups.last_mut() {
-            Some(group) if clause.alternative && open => group.push(wanted),
+            Some(group) if (clause.alternative && open) || query.any => group.push(wanted),
             _ => meaning.groups.push(vec![wanted]),
         }
         open = true;
@@ -163,6 +163,7 @@ mod tests {
                 query: typed.to_owned(),
                 limit: 1,
                 filters: Vec::new(),
+                any: false,
             };
             let meaning = of(&mut words::analyzer(), &query).unwrap();
             let groups: Vec<String> = meaning

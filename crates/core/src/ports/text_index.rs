@@ -42,6 +42,8 @@ pub struct TextQuery {
     pub limit: usize,
     /// Equal values to insist on: `type`, `name`.
     pub filters: Vec<(String, String)>,
+    /// Whether documents with some of the words are hits as well, rather than only those with all of them.
+    pub any: bool,
 }
 
 /// One hit. Page and snippet are made by the caller from the transcript.

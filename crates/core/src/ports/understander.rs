@@ -13,6 +13,23 @@ pub trait Understander: Send + Sync {
     /// What a document is and says that came as `name`; nothing in it was written after `now`. None of a document that
     /// has not a word.
     fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Option<Understood>>;
+
+    /// A document cut into pieces that each say one thing, in its order, at most `most` of them. They are what search by
+    /// meaning compares.
+    fn pieces(&self, transcript: &Transcript, most: usize) -> Vec<Piece>;
+}
+
+/// A piece of a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The page.
+    pub page: u32,
+    /// Where it begins in the text of the page, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What it says, with the heading that it stands under.
+    pub text: String,
 }
 
 /// What was found out.

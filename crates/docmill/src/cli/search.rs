@@ -1,21 +1,21 @@
 //! `docmill search`.
 
+use docmill_core::Result;
 use docmill_core::answer::SearchAnswer;
 use docmill_core::call::Call;
 use docmill_core::text::shown;
-use docmill_core::{Error, Result};
 
 use super::{ask, print};
 use crate::context::{Context, Exit};
 use crate::terminal::counted;
 
-/// Search the text of all documents
+/// Find documents by their words or by their meaning
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Words, "phrases", field:word, -without
     #[arg(required = true)]
     query: Vec<String>,
-    /// How to search; this version has `text`
+    /// By words, by what they mean, or by both
     #[arg(long, default_value = "text", value_parser = ["text", "semantic", "hybrid"])]
     mode: String,
     /// At most so many hits
@@ -34,13 +34,6 @@ fn key_value(text: &str) -> std::result::Result<(String, String), String> {
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
-        if self.mode != "text" {
-            return Err(Error::invalid_request(format!(
-                "search mode `{}` is not in this version",
-                self.mode
-            ))
-            .with_hint("`--mode text` is"));
-        }
         let query = self.query.join(" ");
         let call = Call::Search { query, mode: self.mode, limit: self.limit, filters: self.filter };
         let answer: SearchAnswer = ask(cx, "search", call).await?;
@@ -56,6 +49,9 @@ fn human(answer: &SearchAnswer) -> String {
         shown(&answer.query),
         answer.took_ms
     );
+    if let Some(note) = &answer.note {
+        out.push_str(&format!("\nnote: {note}"));
+    }
     for hit in &answer.hits {
         let title = hit.title.as_deref().map(|title| format!("  {}", shown(title))).unwrap_or_default();
         let page = hit.page.map(|n| format!(", page {n}")).unwrap_or_default();

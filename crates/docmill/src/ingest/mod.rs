@@ -147,7 +147,33 @@ impl Ingest<'_> {
             }
         }
         progress.finish();
-        self.sum_up(&totals).await
+        let exit = self.sum_up(&totals).await?;
+        self.learn(&totals).await?;
+        Ok(exit)
+    }
+
+    /// Waits until the documents can be found by their meaning, if nobody else goes on with that. Everything else is done.
+    async fn learn(&self, totals: &BatchTotals) -> Result<()> {
+        let mut told = false;
+        while matches!(self.session, Session::Owner(_)) && !self.signals.asked() {
+            let status: StatusAnswer = self.session.ask(Call::Status).await?;
+            let Some(behind) = status.meanings.map(|m| totals.change_seq - m.watermark).filter(|n| *n > 0)
+            else {
+                break;
+            };
+            if !told && !self.cx.terminal.quiet {
+                let documents = crate::terminal::counted(behind.unsigned_abs(), "document", "documents");
+                self.cx.terminal.note(&format!(
+                    "learning what {documents} mean, for search by meaning (Ctrl-C leaves that to the next `docmill serve` or `docmill work`)"
+                ));
+                told = true;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(ASK_FOR) => {}
+                () = self.signals.first() => {}
+            }
+        }
+        Ok(())
     }
 
     async fn open(&self) -> Result<BatchRun> {

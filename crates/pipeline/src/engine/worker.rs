@@ -45,8 +45,11 @@ pub(super) async fn work(engine: Arc<Engine>, reports: mpsc::UnboundedReceiver<R
     if engine.options.maintain {
         company.spawn(maintenance::hourly(Arc::clone(&engine.inner)));
     }
-    let follower =
-        engine.options.follow.then(|| tokio::spawn(followers::index::follow(Arc::clone(&engine.inner))));
+    let mut followers = JoinSet::new();
+    if engine.options.follow {
+        followers.spawn(followers::index::follow(Arc::clone(&engine.inner)));
+        followers.spawn(followers::meanings::follow(Arc::clone(&engine.inner)));
+    }
 
     tokio::select! {
         () = claim_and_run(&engine) => {}
@@ -58,12 +61,12 @@ pub(super) async fn work(engine: Arc<Engine>, reports: mpsc::UnboundedReceiver<R
     }
     shutdown::drain(&engine).await;
     company.shutdown().await;
-    if let Some(follower) = follower {
-        if engine.options.exit_when_idle {
-            followers::index::caught_up(&engine.inner).await;
-        }
-        follower.abort();
+    if engine.options.follow && engine.options.exit_when_idle {
+        followers::index::caught_up(&engine.inner).await;
+        followers::meanings::caught_up(&engine.inner).await;
     }
+    followers.shutdown().await;
+    engine.inner.deps.embedder.drain().await;
     registry::retire(&engine, registration).await;
 }
 

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use docmill_core::error::ErrorNote;
 use docmill_core::ports::store::ChangedDocument;
 use docmill_core::ports::text_index::{IndexChange, IndexedDocument};
@@ -17,6 +18,7 @@ use futures::StreamExt as _;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::{Follower, POLL, Step, follow_with, wake};
 use crate::service::Inner;
 use crate::transcripts;
 
@@ -28,54 +30,28 @@ const MAX_DOCUMENTS: usize = 1_000;
 const MAX_TEXT_BYTES: usize = 64 << 20;
 /// …or when nothing new has come for so long.
 const LULL: Duration = Duration::from_millis(25);
-/// Without a wake-up the change log is looked at this often (another process may write to it).
-const POLL: Duration = Duration::from_secs(1);
-/// While another process brings the index up to date, it is looked at this often.
-const LOOK: Duration = Duration::from_millis(100);
-/// After an error; doubles up to [`PAUSE_MAX`].
-const PAUSE: Duration = Duration::from_millis(200);
-const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// Transcripts that are loaded at once.
 const SIDE_BY_SIDE: usize = 8;
-
-/// What a step came to.
-enum Step {
-    /// There was nothing to do.
-    Idle,
-    /// A batch was applied.
-    Applied,
-    /// Another process is at it, or was faster.
-    Elsewhere,
-}
 
 /// Follows until it is dropped.
 pub(crate) async fn follow(inner: Arc<Inner>) {
     // One of the engines of this process follows; if it ends, the next takes over.
     let _turn = inner.following.lock().await;
-    let mut changed = inner.deps.store.documents_changed();
-    let mut pause = PAUSE;
-    loop {
-        changed.borrow_and_update();
-        match step(&inner, &mut changed).await {
-            Ok(step) => {
-                inner.set_follower_error(None);
-                pause = PAUSE;
-                match step {
-                    Step::Applied => {}
-                    Step::Idle => {
-                        wake(&mut changed, POLL).await;
-                    }
-                    // Not by changes, of which the other process makes many.
-                    Step::Elsewhere => tokio::time::sleep(LOOK).await,
-                }
-            }
-            Err(error) => {
-                tracing::error!(error_kind = %error.kind(), error = %error.chain(), "cannot update the text index");
-                inner.set_follower_error(Some(ErrorNote::from(&error)));
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(PAUSE_MAX);
-            }
-        }
+    follow_with(Arc::clone(&inner), TextFollower).await;
+}
+
+struct TextFollower;
+
+#[async_trait]
+impl Follower for TextFollower {
+    const WHAT: &'static str = "the text index";
+
+    async fn step(&self, inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step> {
+        step(inner, changed).await
+    }
+
+    fn note(&self, inner: &Inner, error: Option<ErrorNote>) {
+        inner.set_follower_error(error);
     }
 }
 
@@ -174,20 +150,4 @@ async fn load(inner: &Inner, change: ChangedDocument) -> Result<IndexChange> {
         media_type: change.media_type,
         text,
     }))
-}
-
-/// Waits for a change, at most so long; whether one came.
-async fn wake<T>(changed: &mut watch::Receiver<T>, longest: Duration) -> bool {
-    match tokio::time::timeout(longest, changed.changed()).await {
-        Ok(Ok(())) => {
-            changed.borrow_and_update();
-            true
-        }
-        // The sender is gone: only time passes now.
-        Ok(Err(_)) => {
-            tokio::time::sleep(longest).await;
-            false
-        }
-        Err(_) => false,
-    }
 }

@@ -72,7 +72,8 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::Show { id } => json(show(inner, tenant, &id).await?),
         Call::Text { id } => text(inner, tenant, &id).await,
         Call::Search { query, mode, limit, filters } => {
-            json(search::search(inner, tenant, query, mode, limit.min(MAX_LIMIT), filters).await?)
+            let asked = search::Asked { query, mode, limit: limit.min(MAX_LIMIT), filters };
+            json(search::search(inner, tenant, asked).await?)
         }
         Call::Status => status(inner, tenant).await,
         Call::Why { id } => json(store.why(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
@@ -292,6 +293,13 @@ async fn status(inner: &Inner, tenant: TenantId) -> Result<Value> {
     status.index = IndexState {
         watermark: inner.deps.index.watermark().await?,
         last: inner.deps.store.last_change().await?,
+    };
+    status.meanings = match inner.deps.embedder.available() {
+        Ok(()) => Some(IndexState {
+            watermark: inner.deps.vectors.watermark(inner.deps.embedder.model()).await?,
+            last: status.index.last,
+        }),
+        Err(_) => None,
     };
     json(status)
 }

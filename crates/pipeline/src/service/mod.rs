@@ -60,6 +60,11 @@ pub(crate) struct Inner {
     /// Held by whoever keeps the index up to date.
     pub(crate) following: tokio::sync::Mutex<()>,
     follower_error: Mutex<Option<ErrorNote>>,
+    /// Up to where the vector index holds everything, as its follower in this process last saw.
+    pub(crate) embedded: watch::Sender<i64>,
+    /// Held by whoever keeps the vector index up to date.
+    pub(crate) embedding: tokio::sync::Mutex<()>,
+    embedding_error: Mutex<Option<ErrorNote>>,
     sampler: Sampler,
     viewer: Viewer,
     started_at: Timestamp,
@@ -74,6 +79,20 @@ impl Inner {
     /// The index holds everything up to here, by whoever's work.
     pub(crate) fn note_indexed(&self, upto: i64) {
         self.indexed.send_if_modified(|before| std::mem::replace(before, upto) != upto);
+    }
+
+    /// What the follower of meanings met last; nothing if all is well.
+    pub(crate) fn embedding_error(&self) -> Option<ErrorNote> {
+        self.embedding_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The vector index holds everything up to here, by whoever's work.
+    pub(crate) fn note_embedded(&self, upto: i64) {
+        self.embedded.send_if_modified(|before| std::mem::replace(before, upto) != upto);
+    }
+
+    pub(crate) fn set_embedding_error(&self, error: Option<ErrorNote>) {
+        *self.embedding_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }
 
     pub(crate) fn set_follower_error(&self, error: Option<ErrorNote>) {
@@ -93,6 +112,9 @@ impl Service {
             indexed: watch::channel(0).0,
             following: tokio::sync::Mutex::new(()),
             follower_error: Mutex::new(None),
+            embedded: watch::channel(0).0,
+            embedding: tokio::sync::Mutex::new(()),
+            embedding_error: Mutex::new(None),
             sampler: Sampler::default(),
         };
         Self { inner: Arc::new(inner) }

@@ -1,4 +1,7 @@
-//! `search`: the index finds documents, the transcripts give the passage to show.
+//! `search`: by words, by meaning, or by both. The indexes find documents, the transcripts give the passage to show.
+//!
+//! Both together are joined by their ranks (reciprocal rank fusion): scores of words and of meanings cannot be compared,
+//! but who comes first can.
 
 use std::collections::HashMap;
 
@@ -6,51 +9,164 @@ use docmill_core::answer::{SearchAnswer, SearchHit};
 use docmill_core::artifact::Transcript;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::store::DocumentHead;
-use docmill_core::ports::text_index::{TextHit, TextQuery};
+use docmill_core::ports::text_index::TextQuery;
+use docmill_core::ports::vector_index::{VectorHit, VectorQuery};
 use docmill_core::{Error, Result};
 use futures::StreamExt as _;
 
 use super::Inner;
-use crate::snippet::{Snippet, snippet};
+use crate::snippet::{Snippet, beginning, snippet};
 use crate::transcripts;
 
-/// The only mode so far.
 const TEXT: &str = "text";
+const SEMANTIC: &str = "semantic";
+const HYBRID: &str = "hybrid";
+
 /// A passage is about two lines long.
 const SNIPPET_CHARS: usize = 240;
 /// Transcripts that are loaded at once.
 const SIDE_BY_SIDE: usize = 8;
+/// How many of each kind are joined, at least: what is tenth in both is better than what is first in one.
+const JOINED: usize = 100;
+/// How little it matters to be first rather than second, as usual.
+const RANK: f32 = 60.0;
+
+/// What is asked for.
+pub(super) struct Asked {
+    pub(super) query: String,
+    pub(super) mode: String,
+    pub(super) limit: usize,
+    pub(super) filters: Vec<(String, String)>,
+}
+
+/// A document that was found.
+#[derive(Clone, PartialEq, Debug)]
+struct Found {
+    document_id: DocumentId,
+    score: f32,
+    /// The passage that means it, if it was found by meaning.
+    meant: Option<VectorHit>,
+}
+
+/// What was found, and what there is to say about that.
+#[derive(Default)]
+struct Hits {
+    found: Vec<Found>,
+    /// For snippets.
+    words: Vec<String>,
+    note: Option<String>,
+}
 
 /// Answers a query.
-pub(super) async fn search(
-    inner: &Inner,
-    tenant: TenantId,
-    query: String,
-    mode: String,
-    limit: usize,
-    filters: Vec<(String, String)>,
-) -> Result<SearchAnswer> {
-    if mode != TEXT {
-        return Err(Error::invalid_request(format!("`{mode}` is not a mode of search"))
-            .with_hint(format!("the mode is `{TEXT}`")));
-    }
+pub(super) async fn search(inner: &Inner, tenant: TenantId, asked: Asked) -> Result<SearchAnswer> {
     let deps = &inner.deps;
     let began = deps.clock.monotonic();
-    let found =
-        deps.index.query(TextQuery { tenant_id: tenant, query: query.clone(), limit, filters }).await?;
-    let ids: Vec<DocumentId> = found.hits.iter().map(|hit| hit.document_id).collect();
+    let (mode, hits) = match asked.mode.as_str() {
+        TEXT => (TEXT, by_words(inner, tenant, &asked, asked.limit).await?),
+        SEMANTIC => (SEMANTIC, by_meaning(inner, tenant, &asked, asked.limit).await?),
+        HYBRID => by_both(inner, tenant, &asked).await?,
+        other => {
+            return Err(Error::invalid_request(format!("`{other}` is not a mode of search"))
+                .with_hint(format!("modes are `{TEXT}`, `{SEMANTIC}` and `{HYBRID}`")));
+        }
+    };
+    let ids: Vec<DocumentId> = hits.found.iter().map(|hit| hit.document_id).collect();
     let heads: HashMap<DocumentId, DocumentHead> =
         deps.store.heads(tenant, &ids).await?.into_iter().map(|head| (head.document_id, head)).collect();
-    let words = &found.words;
+    let words = &hits.words;
     // A document that the index still holds and the store does not is gone, and not shown.
-    let known = found.hits.into_iter().filter_map(|hit| Some((heads.get(&hit.document_id)?.clone(), hit)));
-    let hits = futures::stream::iter(known)
+    let known = hits.found.into_iter().filter_map(|hit| Some((heads.get(&hit.document_id)?.clone(), hit)));
+    let shown = futures::stream::iter(known)
         .map(|(head, hit)| show(inner, head, hit, words))
         .buffered(SIDE_BY_SIDE)
         .collect()
         .await;
     let took = deps.clock.monotonic().saturating_sub(began);
-    Ok(SearchAnswer { query, mode, took_ms: took.as_millis() as u64, hits })
+    let (query, took_ms) = (asked.query, took.as_millis() as u64);
+    Ok(SearchAnswer { query, mode: mode.into(), took_ms, note: hits.note, hits: shown })
+}
+
+/// Documents with all the words; if there is none, those with some of them.
+async fn by_words(inner: &Inner, tenant: TenantId, asked: &Asked, limit: usize) -> Result<Hits> {
+    let (query, filters) = (asked.query.clone(), asked.filters.clone());
+    let all = TextQuery { tenant_id: tenant, query, limit, filters, any: false };
+    let mut found = inner.deps.index.query(all.clone()).await?;
+    let mut note = None;
+    if found.hits.is_empty() && found.words.len() > 1 && is_plain(&asked.query) {
+        found = inner.deps.index.query(TextQuery { any: true, ..all }).await?;
+        if !found.hits.is_empty() {
+            note = Some("no document has all of these words; these have some of them".to_owned());
+        }
+    }
+    let hits = found.hits.into_iter();
+    let found_by = |hit: docmill_core::ports::text_index::TextHit| Found {
+        document_id: hit.document_id,
+        score: hit.score,
+        meant: None,
+    };
+    Ok(Hits { found: hits.map(found_by).collect(), words: found.words, note })
+}
+
+/// Whether a query is words and nothing else: whoever writes more says exactly what is to be found.
+fn is_plain(query: &str) -> bool {
+    !query.contains(['"', ':', '*'])
+        && !query.split_whitespace().any(|word| word == "OR" || word.starts_with('-'))
+}
+
+/// Documents with a passage that means something like the query.
+async fn by_meaning(inner: &Inner, tenant: TenantId, asked: &Asked, limit: usize) -> Result<Hits> {
+    let deps = &inner.deps;
+    deps.embedder.available()?;
+    if asked.query.trim().is_empty() {
+        return Err(Error::invalid_request("the query is empty").with_hint("say in some words what to find"));
+    }
+    let mut vectors = deps.embedder.embed(tenant, vec![asked.query.clone()]).await?;
+    let vector = vectors.pop().ok_or_else(|| Error::bug("a query has no meaning"))?;
+    let filters = asked.filters.clone();
+    let near = deps.vectors.nearest(VectorQuery { tenant_id: tenant, vector, limit, filters }).await?;
+    let behind = deps.store.last_change().await? - deps.vectors.watermark(deps.embedder.model()).await?;
+    let note = (behind > 0).then(|| {
+        format!("{behind} changes are not yet known by their meaning; ask again later, or search by `{TEXT}`")
+    });
+    Ok(Hits { found: near.into_iter().map(meant).collect(), words: Vec::new(), note })
+}
+
+fn meant(hit: VectorHit) -> Found {
+    Found { document_id: hit.document_id, score: hit.score, meant: Some(hit) }
+}
+
+/// Both, joined; by words alone where there is no model, which is said.
+async fn by_both(inner: &Inner, tenant: TenantId, asked: &Asked) -> Result<(&'static str, Hits)> {
+    if let Err(error) = inner.deps.embedder.available() {
+        let mut hits = by_words(inner, tenant, asked, asked.limit).await?;
+        let way = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+        hits.note = Some(format!("found by words alone: {}{way}", error.message()));
+        return Ok((TEXT, hits));
+    }
+    let depth = asked.limit.max(JOINED);
+    let (words, meanings) =
+        futures::future::join(by_words(inner, tenant, asked, depth), by_meaning(inner, tenant, asked, depth))
+            .await;
+    let (words, meanings) = (words?, meanings?);
+    let found = joined(&[&words.found, &meanings.found], asked.limit);
+    Ok((HYBRID, Hits { found, words: words.words, note: meanings.note }))
+}
+
+/// Joins lists by rank, best first.
+fn joined(lists: &[&[Found]], limit: usize) -> Vec<Found> {
+    let mut all: HashMap<DocumentId, Found> = HashMap::new();
+    for list in lists {
+        for (rank, found) in (1_u16..).zip(list.iter()) {
+            let document_id = found.document_id;
+            let known = all.entry(document_id).or_insert(Found { document_id, score: 0.0, meant: None });
+            known.score += 1.0 / (RANK + f32::from(rank));
+            known.meant = known.meant.take().or_else(|| found.meant.clone());
+        }
+    }
+    let mut found: Vec<Found> = all.into_values().collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.document_id.cmp(&b.document_id)));
+    found.truncate(limit);
+    found
 }
 
 /// Only which documents a query finds, the best first.
@@ -60,13 +176,13 @@ pub(super) async fn find(
     query: String,
     limit: usize,
 ) -> Result<Vec<DocumentId>> {
-    let query = TextQuery { tenant_id: tenant, query, limit, filters: Vec::new() };
+    let query = TextQuery { tenant_id: tenant, query, limit, filters: Vec::new(), any: false };
     let found = inner.deps.index.query(query).await?;
     Ok(found.hits.into_iter().map(|hit| hit.document_id).collect())
 }
 
 /// A hit with its best passage. One whose transcript cannot be read is still a hit.
-async fn show(inner: &Inner, head: DocumentHead, hit: TextHit, words: &[String]) -> SearchHit {
+async fn show(inner: &Inner, head: DocumentHead, hit: Found, words: &[String]) -> SearchHit {
     let limit = inner.deps.settings.limits.max_text_bytes;
     let transcript = match &head.transcription {
         None => None,
@@ -78,11 +194,11 @@ async fn show(inner: &Inner, head: DocumentHead, hit: TextHit, words: &[String])
             }
         },
     };
-    let best = transcript.as_ref().and_then(|transcript| best_page(inner, transcript, words));
-    let (page, snippet) = match best {
-        Some((page, snippet)) => (Some(page), marked(&snippet)),
-        None => (None, String::new()),
-    };
+    let best = transcript.as_ref().and_then(|transcript| {
+        let by_words = best_page(inner, transcript, words).map(|(page, snippet)| (page, marked(&snippet)));
+        by_words.or_else(|| meant_passage(transcript, hit.meant.as_ref()?))
+    });
+    let (page, snippet) = best.map_or((None, String::new()), |(page, snippet)| (Some(page), snippet));
     SearchHit {
         document_id: head.document_id,
         name: head.name.clone(),
@@ -91,6 +207,13 @@ async fn show(inner: &Inner, head: DocumentHead, hit: TextHit, words: &[String])
         page,
         snippet,
     }
+}
+
+/// The beginning of the passage that was found by its meaning. Nothing if the text has changed since.
+fn meant_passage(transcript: &Transcript, hit: &VectorHit) -> Option<(u32, String)> {
+    let page = transcript.pages.iter().find(|page| page.number == hit.page)?;
+    let passage = page.text.get(hit.start as usize..hit.end as usize)?;
+    Some((hit.page, beginning(passage, SNIPPET_CHARS)))
 }
 
 /// The page with the best passage; the first of them if several are equal.
@@ -135,5 +258,30 @@ mod tests {
     fn marked_puts_stars_around_each_range() {
         let snippet = Snippet { text: "a märz b märz".into(), score: 1, ranges: vec![2..7, 10..15] };
         assert_eq!(marked(&snippet), "a **märz** b **märz**");
+    }
+
+    #[test]
+    fn joined_puts_first_what_is_high_in_both() {
+        let found =
+            |n: u128| Found { document_id: DocumentId(uuid::Uuid::from_u128(n)), score: 0.0, meant: None };
+        let (words, meanings) = ([found(1), found(2), found(3)], [found(4), found(2)]);
+        let ids: Vec<u128> =
+            joined(&[&words, &meanings], 3).iter().map(|hit| hit.document_id.0.as_u128()).collect();
+        assert_eq!(ids, [2, 1, 4]);
+        assert!(joined(&[&[], &[]], 3).is_empty());
+    }
+
+    #[test]
+    fn plain_queries_are_words_alone() {
+        for (query, plain) in [
+            ("what are the heat rates", true),
+            ("\"heat rate\"", false),
+            ("a OR b", false),
+            ("a -b", false),
+            ("type:pdf", false),
+            ("re-entry", true),
+        ] {
+            assert_eq!(is_plain(query), plain, "{query}");
+        }
     }
 }

@@ -20,9 +20,14 @@ const MAX_QUERY_BYTES: usize = 4096;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        Operation::get("/v1/search", "search", "Find documents by their text", get(search))
-            .asked::<Params>()
-            .answers::<SearchAnswer>(200, "The best first, each with its best passage."),
+        Operation::get(
+            "/v1/search",
+            "search",
+            "Find documents by their words or by their meaning",
+            get(search),
+        )
+        .asked::<Params>()
+        .answers::<SearchAnswer>(200, "The best first, each with its best passage."),
     ]
 }
 
@@ -31,7 +36,7 @@ pub(super) fn operations() -> Vec<Operation> {
 struct Params {
     /// Words, `"phrases"`, `field:word` (name, title, type), `-without`.
     q: String,
-    /// `text`.
+    /// `text` (by words; the default), `semantic` (by meaning) or `hybrid` (both).
     mode: Option<String>,
     /// At most so many.
     #[schemars(range(min = 1, max = 1000))]

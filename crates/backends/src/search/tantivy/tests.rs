@@ -19,7 +19,8 @@ fn put(n: u128, text: &str) -> IndexChange {
 }
 
 async fn find(index: &TantivyIndex, query: &str) -> usize {
-    let query = TextQuery { tenant_id: TENANT, query: query.into(), limit: 10, filters: Vec::new() };
+    let query =
+        TextQuery { tenant_id: TENANT, query: query.into(), limit: 10, filters: Vec::new(), any: false };
     index.query(query).await.unwrap().hits.len()
 }
 

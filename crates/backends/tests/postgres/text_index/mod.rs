@@ -39,7 +39,7 @@ fn put(n: u128, text: &str) -> IndexChange {
 }
 
 fn ask(query: &str) -> TextQuery {
-    TextQuery { tenant_id: ANNA, query: query.to_owned(), limit: 100, filters: Vec::new() }
+    TextQuery { tenant_id: ANNA, query: query.to_owned(), limit: 100, filters: Vec::new(), any: false }
 }
 
 /// The numbers of the documents found, in ascending order.

@@ -46,6 +46,7 @@ pub(in super::super) async fn status(
         docs_per_s,
         batches: batch::recent(conn, tenant, RECENT_BATCHES).await?,
         index: IndexState { watermark: 0, last: follow::last_change(conn).await? },
+        meanings: None,
         paused_kinds: query_scalar::<Postgres, String>("SELECT kind FROM paused_kind ORDER BY kind")
             .fetch_all(conn)
             .await

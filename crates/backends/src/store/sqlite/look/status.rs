@@ -34,6 +34,7 @@ pub(in super::super) fn status(conn: &Connection, tenant: TenantId, docs_per_s: 
         docs_per_s,
         batches: batch::recent(conn, tenant, RECENT_BATCHES)?,
         index: IndexState { watermark: 0, last: follow::last_change(conn)? },
+        meanings: None,
         paused_kinds: collect(
             conn,
             "list paused kinds",
