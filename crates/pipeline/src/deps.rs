@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docmill_core::clock::{Clock, Entropy, IdGen};
 use docmill_core::config::Settings;
 use docmill_core::metrics::Metrics;
-use docmill_core::ports::{Blobs, Generator, Ocr, Reader, Spans, Store, TextIndex, Understander};
+use docmill_core::ports::{Blobs, Embedder, Generator, Ocr, Reader, Spans, Store, TextIndex, Understander};
 
 /// The ports and the settings. Cloning is cheap.
 #[derive(Clone)]
@@ -20,6 +20,8 @@ pub struct Deps {
     pub viewer: Arc<dyn Reader>,
     /// The sandboxed recognisers of text in pictures.
     pub ocr: Arc<dyn Ocr>,
+    /// The sandboxed model that turns texts into meanings.
+    pub embedder: Arc<dyn Embedder>,
     /// What finds out what documents are and say.
     pub understander: Arc<dyn Understander>,
     /// What makes test documents up.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_backends::child::NoOcr;
+use docmill_backends::child::{NoEmbedder, NoOcr};
 use docmill_backends::search;
 use docmill_core::call::Call;
 use docmill_core::clock::{Clock, SystemClock, SystemEntropy, SystemIds, Timestamp};
@@ -85,6 +85,7 @@ async fn prune_everything(mill: &Mill) {
         reader: Arc::new(Nobody),
         viewer: Arc::new(Nobody),
         ocr: Arc::new(NoOcr::new("nobody recognises here", "this test reads nothing")),
+        embedder: Arc::new(NoEmbedder::new("nobody embeds here", "this test reads nothing")),
         understander: Arc::new(docmill_understand::Local::new().unwrap()),
         generator: Arc::new(docmill_generate::Press::default()),
         index,

@@ -2,6 +2,7 @@
 //! store keeps its promises is the conformance suite's business, not this one's.
 
 pub(crate) mod blobs;
+pub(crate) mod embedder;
 pub(crate) mod index;
 pub(crate) mod ocr;
 pub(crate) mod reader;
@@ -23,6 +24,7 @@ use docmill_core::problem::ResultCode;
 use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Service, stages};
 
 use blobs::FakeBlobs;
+use embedder::FakeEmbedder;
 use index::FakeIndex;
 use ocr::FakeOcr;
 use reader::FakeReader;
@@ -110,6 +112,7 @@ impl World {
             reader: Arc::clone(&reader) as _,
             viewer: Arc::clone(&reader) as _,
             ocr: Arc::clone(&ocr) as _,
+            embedder: Arc::new(FakeEmbedder),
             understander: Arc::new(FirstLine),
             generator: Arc::new(NoGenerator),
             index: Arc::new(index),
