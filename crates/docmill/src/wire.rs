@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docmill_backends::blobs::{self, Metered};
-use docmill_backends::child::{NoOcr, OcrPool, PoolSettings, ReaderPool, Sandbox};
+use docmill_backends::child::{EmbedPool, NoEmbedder, NoOcr, OcrPool, PoolSettings, ReaderPool, Sandbox};
 use docmill_backends::{search, store, vectors};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
 use docmill_core::metrics::{ChildMeter, Metrics};
-use docmill_core::ports::{Blobs, Ocr, Reader, TextIndex};
+use docmill_core::ports::{Blobs, Embedder, Ocr, Reader, TextIndex};
 use docmill_core::{Error, ErrorKind, Result};
 use docmill_generate::Press;
 use docmill_pipeline::{Deps, stages};
 use docmill_understand::Local;
 
+use crate::models::MINILM;
 use crate::{ocr, pdfium, spans};
 
 /// The blobs of an embedded data directory.
@@ -71,6 +72,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         reader: metered_reader(settings, clock, metrics.children.clone()).await?,
         viewer: viewer(settings, clock, metrics.children.clone())?,
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
+        embedder: metered_embedder(settings, clock, metrics.children.clone())?,
         understander: Arc::new(Local::new()?),
         generator: Arc::new(Press::default()),
         index,
@@ -151,6 +153,26 @@ fn metered_ocr(settings: &Settings, clock: &Arc<dyn Clock>, meter: ChildMeter) -
     pool.args = ["__child", "--role", "ocr"].map(Into::into).to_vec();
     pool.args.extend(found.arguments(settings.ocr.threshold));
     OcrPool::start(pool, Arc::clone(clock), found.identity, found.missing)
+}
+
+/// The sandboxed model of what texts mean, or what says why there is none.
+pub(crate) fn embedder(settings: &Settings, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Embedder>> {
+    metered_embedder(settings, clock, ChildMeter::default())
+}
+
+fn metered_embedder(
+    settings: &Settings,
+    clock: &Arc<dyn Clock>,
+    meter: ChildMeter,
+) -> Result<Arc<dyn Embedder>> {
+    let Some(folder) = MINILM.find(&settings.data) else {
+        let missing = format!("the model `{}` is not here", MINILM.name);
+        return Ok(Arc::new(NoEmbedder::new(missing, "docmill models pull")));
+    };
+    let mut pool = pool_settings(settings, meter);
+    pool.args = ["__child", "--role", "embed", "--model"].map(Into::into).to_vec();
+    pool.args.push(folder.to_string_lossy().into_owned());
+    EmbedPool::start(pool, Arc::clone(clock), MINILM.name.to_owned())
 }
 
 fn pool_settings(settings: &Settings, meter: ChildMeter) -> PoolSettings {

@@ -5,8 +5,10 @@
 //! (`backends::child`) turns that into an error of one document.
 //!
 //! Where to go next: `format` (what a reader is), `kinds` (one file per reader), `sniff` (which reader takes a
-//! file), `sink` (where findings go, and the limits), `ocr` (pixels to text), `serve` (the child's loop).
+//! file), `sink` (where findings go, and the limits), `ocr` (pixels to text), `embed` (text to
+//! meanings), `serve` (the child's loop).
 
+pub mod embed;
 pub mod format;
 pub mod input;
 pub mod kinds;

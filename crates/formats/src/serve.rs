@@ -42,7 +42,7 @@ pub struct Parser;
 impl Role for Parser {
     fn work(&mut self, name: &str, work: Work, file: Option<File>, sink: &mut dyn Sink) -> Result<()> {
         let Work::Read { inline, want, limits, passwords } = work else {
-            return Err(Error::bug("a child that reads was asked to recognise"));
+            return Err(Error::bug("a child that reads was asked for something else"));
         };
         let mut input = match (inline, file) {
             (Some(bytes), _) => Input::from_bytes(bytes.into()),
@@ -92,7 +92,7 @@ fn serve_one(
     out.flush()?;
     let file = match &order.work {
         Work::Read { inline: None, .. } => files.pop_front(),
-        Work::Read { .. } | Work::Recognise(_) => None,
+        Work::Read { .. } | Work::Recognise(_) | Work::Embed(_) => None,
     };
     let mut sink = Framed { index, out, pages: 0, failed: None };
     let result = contained(role, order, file, &mut sink);
@@ -129,7 +129,7 @@ impl<W: Write> Framed<'_, W> {
     fn send(&mut self, found: Found) -> Result<()> {
         self.pages += u32::from(matches!(found, Found::Page(_)));
         let progress = (self.pages > 1 && matches!(found, Found::Page(_)))
-            || matches!(found, Found::Scan(_) | Found::Tried);
+            || matches!(found, Found::Scan(_) | Found::Tried | Found::Vectors(_));
         self.out.put(&FromChild::Found { index: self.index, found })?;
         // These are what the parent counts as progress; a single page goes out with the end of the document.
         if progress { self.out.flush() } else { Ok(()) }

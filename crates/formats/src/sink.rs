@@ -304,6 +304,7 @@ impl Sink for Counted<'_> {
             | Found::Declared(_)
             | Found::ChildEnd
             | Found::Tried
+            | Found::Vectors(_)
             | Found::Recognised(_)
             | Found::Warn(_) => self.inner.put(found),
         }

@@ -60,6 +60,7 @@ impl Sink for Tally {
             | Found::Picture(_)
             | Found::Words(_)
             | Found::Tried
+            | Found::Vectors(_)
             | Found::Recognised(_)
             | Found::ChildChunk(_)
             | Found::ChildListed { .. } => {}

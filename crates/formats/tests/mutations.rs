@@ -74,6 +74,7 @@ impl Sink for Tally {
             | Found::Picture(_)
             | Found::Words(_)
             | Found::Tried
+            | Found::Vectors(_)
             | Found::Recognised(_)
             | Found::Declared(_)
             | Found::ChildListed { .. }

@@ -28,7 +28,7 @@ use crate::kind::Kinds;
 use crate::labels::Embedder;
 use crate::language::Languages;
 
-pub use crate::local::{Known, Local};
+pub use crate::local::{Known, Local, Model};
 
 /// Tags of one document.
 pub const MAX_TAGS: usize = 10;

@@ -1,6 +1,7 @@
-//! Everything that can be found out about a document without a model, in the form in which it is kept and shown.
+//! Everything that can be found out about a document on this machine, in the form in which it is kept and shown.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 use docmill_core::Result;
 use docmill_core::artifact::Transcript;
@@ -11,7 +12,7 @@ use docmill_core::understanding::{Evidence, Labelled, Understanding};
 use jiff::civil::Date;
 
 use crate::chunk::{Chunk, chunks};
-use crate::labels::{LabelSet, MAX_BYTES, OFF, Prepared, builtin};
+use crate::labels::{Embedder, LabelSet, MAX_BYTES, OFF, Prepared, builtin, checked};
 use crate::title::has_word;
 use crate::{Document, Guess, Knowledge, Page, text_of};
 
@@ -25,7 +26,11 @@ const MAX_TITLE_CHARS: usize = 500;
 pub struct Local {
     knowledge: Knowledge,
     sets: Vec<Prepared>,
+    embedder: Option<Model>,
 }
+
+/// What makes vectors of texts, for any thread.
+pub type Model = Box<dyn Embedder + Send + Sync>;
 
 /// What is known of a document before it is understood.
 #[derive(Clone, Copy, Debug)]
@@ -45,19 +50,23 @@ pub struct Known<'a> {
 }
 
 impl Local {
-    /// With the label sets that are built in.
+    /// With the label sets that are built in, and without a model.
     pub fn new() -> Result<Self> {
-        Self::with(&builtin()?)
+        Self::with(&builtin()?, None)
     }
 
-    /// With these label sets.
-    pub fn with(sets: &[LabelSet]) -> Result<Self> {
-        let sets = sets.iter().map(|set| set.prepare(None)).collect::<Result<_>>()?;
-        Ok(Self { knowledge: Knowledge::load()?, sets })
+    /// With these label sets, and a model for those that need one.
+    pub fn with(sets: &[LabelSet], embedder: Option<Model>) -> Result<Self> {
+        let model = embedder.as_deref().map(|model| model as &dyn Embedder);
+        let sets = sets.iter().map(|set| set.prepare(model)).collect::<Result<_>>()?;
+        Ok(Self { knowledge: Knowledge::load()?, sets, embedder })
     }
 
-    /// Everything about a document; sets that need a model say so.
+    /// Everything about a document; sets that need a model and have none say so.
     pub fn about(&self, known: &Known<'_>) -> Result<Understood> {
+        // All sets look at the same pieces of the text.
+        let remembering = self.embedder.as_deref().map(|model| Remembering::new(model));
+        let model = remembering.as_ref().map(|model| model as &dyn Embedder);
         let said = |key: &str| known.metadata.get(key).map(String::as_str);
         // The subject of other documents is what they are about, not what they are called.
         let is_mail = matches!(known.media_type, "message/rfc822" | "application/vnd.ms-outlook");
@@ -72,11 +81,11 @@ impl Local {
             written: said("creation_date").and_then(day),
             today: today(known.now),
         };
-        let found = self.knowledge.understand(&document, None)?;
+        let found = self.knowledge.understand(&document, model)?;
         let text = text_of(known.pages, MAX_BYTES);
         let mut labels = BTreeMap::new();
         for set in &self.sets {
-            labels.insert(set.set().name.clone(), set.label(&text, None)?);
+            labels.insert(set.set().name.clone(), set.label(&text, model)?);
         }
         Ok(kept(found, labels))
     }
@@ -124,6 +133,30 @@ impl Understander for Local {
     }
 }
 
+/// Asks a model for each text once.
+struct Remembering<'a> {
+    model: &'a dyn Embedder,
+    known: RefCell<HashMap<String, Vec<f32>>>,
+}
+
+impl<'a> Remembering<'a> {
+    fn new(model: &'a dyn Embedder) -> Self {
+        Self { model, known: RefCell::default() }
+    }
+}
+
+impl Embedder for Remembering<'_> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let mut known = self.known.borrow_mut();
+        let new: Vec<&str> = texts.iter().copied().filter(|text| !known.contains_key(*text)).collect();
+        if !new.is_empty() {
+            let vectors = checked(self.model.embed(&new)?, new.len())?;
+            known.extend(new.into_iter().map(str::to_owned).zip(vectors));
+        }
+        Ok(texts.iter().filter_map(|text| known.get(*text).cloned()).collect())
+    }
+}
+
 fn kept(found: crate::Understanding, labels: BTreeMap<String, Labelled>) -> Understood {
     let mut evidence = BTreeMap::new();
     let mut note = |key: &str, confidence, method: &str| {
@@ -161,6 +194,8 @@ fn today(now: Timestamp) -> Option<Date> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use docmill_core::artifact::{Page, TextSource};
 
     use super::*;
@@ -197,6 +232,38 @@ mod tests {
             .unwrap()
             .understand(&transcript(text), "post/letter.txt", Timestamp(1_800_000_000_000))
             .unwrap()
+    }
+
+    /// A model that means the same by everything, and notes what it is asked.
+    #[derive(Clone, Default)]
+    struct Noting(Arc<Mutex<Vec<String>>>);
+
+    impl Embedder for Noting {
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+            self.0.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+            Ok(vec![vec![1.0, 0.0]; texts.len()])
+        }
+    }
+
+    #[test]
+    fn model_is_asked_once_for_each_piece_of_a_text_whatever_the_number_of_sets() {
+        let model = Noting::default();
+        let local = Local::with(&builtin().unwrap(), Some(Box::new(model.clone()))).unwrap();
+        model.0.lock().unwrap().clear();
+        let pages = [crate::Page { number: 1, text: "A short note about oil and bread." }];
+        let known = Known {
+            pages: &pages,
+            media_type: "text/plain",
+            language: None,
+            metadata: &BTreeMap::new(),
+            name: "note.txt",
+            now: Timestamp(1_800_000_000_000),
+        };
+        let said = local.about(&known).unwrap().understanding.labels;
+        assert!(said.values().all(|said| said.method != OFF));
+        assert!(said.values().filter(|said| said.method == "semantic").count() > 1);
+        let asked = model.0.lock().unwrap().clone();
+        assert_eq!(asked.iter().filter(|text| text.contains("oil and bread")).count(), 1, "{asked:?}");
     }
 
     #[test]

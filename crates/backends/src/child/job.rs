@@ -30,6 +30,7 @@ pub(super) struct Job {
 enum Task {
     Read { content: Content, want: Want },
     Recognise(Scan),
+    Embed(Vec<String>),
 }
 
 impl From<ReadJob> for Job {
@@ -60,11 +61,23 @@ impl From<OcrJob> for Job {
 }
 
 impl Job {
+    /// Texts whose meanings are wanted.
+    pub(super) fn embed(tenant: TenantId, texts: Vec<String>, allowance: Allowance) -> Self {
+        Self {
+            tenant,
+            name: format!("{} texts", texts.len()),
+            allowance,
+            limits: Limits::default().for_reader(),
+            alone: false,
+            task: Task::Embed(texts),
+        }
+    }
+
     /// Whether it may travel in a frame with others: small documents alone.
     pub(super) fn is_small(&self, settings: &PoolSettings) -> bool {
         match &self.task {
             Task::Read { content: Content::Inline(bytes), .. } => bytes.len() as u64 <= settings.inline_up_to,
-            Task::Read { content: Content::File(..), .. } | Task::Recognise(_) => false,
+            Task::Read { content: Content::File(..), .. } | Task::Recognise(_) | Task::Embed(_) => false,
         }
     }
 
@@ -73,6 +86,7 @@ impl Job {
         match &self.task {
             Task::Read { content, .. } => content.len(),
             Task::Recognise(scan) => scan.pixels.len() as u64,
+            Task::Embed(texts) => texts.iter().map(|text| text.len() as u64).sum(),
         }
     }
 
@@ -80,7 +94,7 @@ impl Job {
     pub(super) fn file(&self, settings: &PoolSettings) -> Result<Option<File>> {
         match &self.task {
             Task::Read { content, .. } if !self.is_small(settings) => descriptor(content).map(Some),
-            Task::Read { .. } | Task::Recognise(_) => Ok(None),
+            Task::Read { .. } | Task::Recognise(_) | Task::Embed(_) => Ok(None),
         }
     }
 
@@ -96,6 +110,7 @@ impl Job {
                 Work::Read { inline, want: *want, limits: self.limits, passwords }
             }
             Task::Recognise(scan) => Work::Recognise(scan.clone()),
+            Task::Embed(texts) => Work::Embed(texts.clone()),
         }
     }
 
@@ -104,6 +119,7 @@ impl Job {
         match &self.task {
             Task::Read { .. } => "reading",
             Task::Recognise(_) => "recognising",
+            Task::Embed(_) => "embedding",
         }
     }
 }

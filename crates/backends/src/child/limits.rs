@@ -4,6 +4,7 @@
 //! them. It therefore stands a little further out: a partial result with its reason beats a killed child.
 
 use docmill_core::ocr::Word;
+use docmill_core::ports::embedder::DIMENSIONS;
 use docmill_core::wire::{Found, ReadLimits};
 use docmill_core::words::PlacedWord;
 use docmill_core::{Error, Result};
@@ -79,6 +80,10 @@ impl OutputCount {
                 recognition.check()?;
                 self.pages += 1;
             }
+            Found::Vectors(vectors) => {
+                vectors.iter().try_for_each(|vector| is_a_meaning(vector))?;
+                self.pages += vectors.len() as u64;
+            }
             Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Tried => {
                 self.remark_bytes += 1;
             }
@@ -113,6 +118,17 @@ impl OutputCount {
     }
 }
 
+/// Whoever compares vectors relies on their length, in both senses.
+fn is_a_meaning(vector: &[f32]) -> Result<()> {
+    let length: f32 = vector.iter().map(|number| number * number).sum();
+    // Also false for numbers that are none.
+    if vector.len() == DIMENSIONS && (length - 1.0).abs() < 1e-3 {
+        return Ok(());
+    }
+    let numbers = vector.len();
+    Err(Error::bug(format!("a vector of {numbers} numbers and length {} is no meaning", length.sqrt())))
+}
+
 fn within(what: &str, value: u64, limit: u64, unit: &str, setting: Option<&str>) -> Result<()> {
     if value <= limit {
         return Ok(());
@@ -139,6 +155,7 @@ pub(super) fn weight(found: &Found) -> u64 {
         Found::Recognised(recognition) => {
             recognition.text.len() + recognition.page.words.len() * 2 * size_of::<Word>()
         }
+        Found::Vectors(vectors) => vectors.iter().map(|vector| size_of_val(vector.as_slice())).sum(),
         Found::Kind(_) | Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Tried => 0,
     };
     (held + size_of::<Found>()) as u64
@@ -167,6 +184,21 @@ mod tests {
             OutputCount::new(ReadLimits { max_unpacked_bytes: 10, ..Limits::default().for_reader() });
         count.add(&Found::ChildChunk(vec![0; 10].into())).unwrap();
         assert!(count.add(&Found::ChildChunk(vec![0; SLACK_BYTES as usize + 1].into())).is_err());
+    }
+
+    #[test]
+    fn vectors_that_are_no_meanings_are_refused() {
+        let mut count = OutputCount::new(Limits::default().for_reader());
+        let mut unit = vec![0.0; DIMENSIONS];
+        unit[7] = 1.0;
+        count.add(&Found::Vectors(vec![unit.clone(), unit.clone()])).unwrap();
+        for (place, number) in [(3, f32::NAN), (3, f32::INFINITY), (3, 1.0), (7, 0.0)] {
+            let mut other = unit.clone();
+            other[place] = number;
+            let error = count.add(&Found::Vectors(vec![unit.clone(), other])).unwrap_err();
+            assert!(error.message().contains("no meaning"), "{error}");
+        }
+        assert!(count.add(&Found::Vectors(vec![vec![1.0]])).is_err());
     }
 
     #[test]

@@ -105,6 +105,7 @@ pub(super) fn is_progress(found: &Found) -> bool {
         | Found::Words(_)
         | Found::Tried
         | Found::Recognised(_)
+        | Found::Vectors(_)
         | Found::ChildBegin { .. }
         | Found::ChildChunk(_)
         | Found::ChildEnd

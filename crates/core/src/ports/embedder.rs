@@ -9,6 +9,9 @@ use crate::wire::Layer;
 /// How many numbers a meaning has.
 pub const DIMENSIONS: usize = 384;
 
+/// The layer of a child that is no fence but the model.
+pub const ENGINE: &str = "minilm";
+
 /// Turns texts into vectors of length 1 that lie near each other where the texts mean something alike.
 #[async_trait]
 pub trait Embedder: Send + Sync {

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use docmill_core::ports::reader::PDFIUM;
 use docmill_core::wire::{self, FromChild, Layer};
 use docmill_core::{Error, Result};
+use docmill_formats::embed::Embedder;
 use docmill_formats::ocr::{Models, Recogniser, Setup};
 use docmill_formats::{Parser, Role};
 
@@ -36,6 +37,8 @@ enum RoleName {
     Parse(Option<PathBuf>),
     /// Pixels to text.
     Ocr(Setup),
+    /// Texts to meanings, with the model of this folder.
+    Embed(PathBuf),
 }
 
 /// Runs as a child if the command line says so; `None` means that this is an ordinary start.
@@ -57,9 +60,15 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let arguments = parse(arguments)?;
     // As the user that the parent runs as: a sandboxed child may not look into the data directory.
     let files = match &arguments.role {
-        RoleName::Ocr(setup) => Files { models: setup.ppocr.as_deref().map(Models::read), pdfium: None },
+        RoleName::Ocr(setup) => {
+            Files { models: setup.ppocr.as_deref().map(Models::read), ..Files::default() }
+        }
         RoleName::Parse(pdfium) => {
-            Files { models: None, pdfium: pdfium.as_deref().map(docmill_formats::load_pdfium) }
+            Files { pdfium: pdfium.as_deref().map(docmill_formats::load_pdfium), ..Files::default() }
+        }
+        RoleName::Embed(folder) => {
+            docmill_formats::embed::compute_in_one_thread()?;
+            Files { embedder: Some(Embedder::load(folder)?), ..Files::default() }
         }
     };
     let mut sandbox = Sandbox::default();
@@ -76,13 +85,15 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<()> {
 }
 
 /// What was had of files that lie in the data directory.
+#[derive(Default)]
 struct Files {
     models: Option<Result<Models>>,
     pdfium: Option<Result<()>>,
+    embedder: Option<Embedder>,
 }
 
 /// Everything that must be in memory before files are out of reach.
-fn load(role: &RoleName, Files { models, pdfium }: Files) -> Result<(Box<dyn Role>, Vec<Layer>)> {
+fn load(role: &RoleName, Files { models, pdfium, embedder }: Files) -> Result<(Box<dyn Role>, Vec<Layer>)> {
     Ok(match role {
         RoleName::Parse(path) => {
             docmill_formats::warm_up()?;
@@ -92,6 +103,11 @@ fn load(role: &RoleName, Files { models, pdfium }: Files) -> Result<(Box<dyn Rol
             let recogniser = Recogniser::load(setup, models)?;
             let engines = recogniser.engines();
             (Box::new(recogniser), engines)
+        }
+        RoleName::Embed(_) => {
+            let embedder = embedder.ok_or_else(|| Error::bug("a child that embeds has no model"))?;
+            let engines = embedder.engines();
+            (Box::new(embedder), engines)
         }
     })
 }
@@ -113,7 +129,8 @@ fn socket() -> io::Result<(SocketOrders, UnixStream)> {
 }
 
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
-    let (mut parent, mut memory_bytes, mut role, mut pdfium) = (None, None, None, None);
+    let (mut parent, mut memory_bytes, mut role) = (None, None, None);
+    let (mut pdfium, mut model) = (None, None);
     let mut setup = Setup { threshold: 0.7, ..Setup::default() };
     while let Some(name) = arguments.next() {
         let value = arguments.next().and_then(|v| v.into_string().ok()).unwrap_or_default();
@@ -122,6 +139,7 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
             Some("--parent") => parent = value.parse().ok(),
             Some("--memory") => memory_bytes = value.parse().ok(),
             Some("--pdfium") => pdfium = Some(PathBuf::from(value)),
+            Some("--model") => model = Some(PathBuf::from(value)),
             Some("--library") => setup.library = value.into(),
             Some("--tessdata") => setup.models = value.into(),
             Some("--languages") => setup.languages = value,
@@ -136,6 +154,7 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
     let role = match role.as_deref() {
         Some("parse") => RoleName::Parse(pdfium),
         Some("ocr") => RoleName::Ocr(setup),
+        Some("embed") => RoleName::Embed(model.ok_or_else(|| unusable("no --model"))?),
         Some(other) => return Err(unusable(&format!("unknown role `{other}`"))),
         None => return Err(unusable("no --role")),
     };
@@ -182,6 +201,11 @@ mod tests {
         assert_eq!(parsed.role, RoleName::Parse(Some("/lib/x.so".into())));
         let parsed = parse(words("--role ocr --languages eng+deu --parent 7 --memory 1")).unwrap();
         assert!(matches!(parsed.role, RoleName::Ocr(setup) if setup.languages == "eng+deu"));
+        let parsed = parse(words("--role embed --model /models/x --parent 7 --memory 1")).unwrap();
+        assert_eq!(parsed.role, RoleName::Embed("/models/x".into()));
+        assert!(
+            parse(words("--role embed --parent 7 --memory 1")).unwrap_err().message().contains("--model")
+        );
     }
 
     #[test]

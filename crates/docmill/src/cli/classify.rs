@@ -2,22 +2,29 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use docmill_backends::child::MAX_TEXTS;
 use docmill_core::answer::ReadAnswer;
 use docmill_core::clock::Timestamp;
+use docmill_core::id::TenantId;
 use docmill_core::limits::{MIB, read_capped};
+use docmill_core::ports::Embedder;
 use docmill_core::text::shown;
 use docmill_core::understanding::Understanding;
 use docmill_core::{Error, Result};
 use docmill_understand::fewshot::MAX_EXAMPLES;
-use docmill_understand::labels::LabelSet;
-use docmill_understand::{Known, Local, Page};
+use docmill_understand::labels::{self, LabelSet, builtin};
+use docmill_understand::{Known, Local, Model, Page};
 use futures::StreamExt;
 use serde::Serialize;
+use tokio::runtime::Handle;
+use uuid::Uuid;
 
 use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
 use crate::ingest::walk::show;
+use crate::wire;
 
 /// A file of labels; examples are named in it, not part of it.
 const MAX_LABELS_BYTES: u64 = MIB;
@@ -52,22 +59,43 @@ struct Answer {
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         // Mistakes in label sets are told before anything is read.
-        let local = if self.labels.is_empty() {
-            Local::new()?
+        let sets = if self.labels.is_empty() {
+            builtin()?
         } else {
-            Local::with(&self.labels.iter().map(|path| label_set(path)).collect::<Result<Vec<_>>>()?)?
+            self.labels.iter().map(|path| label_set(path)).collect::<Result<Vec<_>>>()?
         };
+        let embedder = wire::embedder(&cx.settings, &cx.clock)?;
+        let outcome = self.classify(cx, sets, &embedder).await;
+        embedder.shutdown().await;
+        outcome
+    }
+
+    async fn classify(
+        &self,
+        cx: &Context,
+        sets: Vec<LabelSet>,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<Exit> {
+        let model = embedder.available().is_ok().then(|| Children::model(embedder));
+        let local = waiting(move || Local::with(&sets, model).map(Arc::new)).await?;
         let reading = Reading::start(cx, &self.when).await?;
         let outcome = self.print_all(cx, &reading, &local).await;
         reading.stop().await;
         outcome
     }
 
-    async fn print_all(&self, cx: &Context, reading: &Reading, local: &Local) -> Result<Exit> {
+    async fn print_all(&self, cx: &Context, reading: &Reading, local: &Arc<Local>) -> Result<Exit> {
         let mut exit = Exit::Ok;
         let mut answers = reading.all(&self.files);
         while let Some(read) = answers.next().await {
-            match read.and_then(|read| Answer::of(&read, local, cx.clock.now())) {
+            let answer = match read {
+                Ok(read) => {
+                    let (local, now) = (Arc::clone(local), cx.clock.now());
+                    waiting(move || Answer::of(&read, &local, now)).await
+                }
+                Err(error) => Err(error),
+            };
+            match answer {
                 Ok(answer) if cx.terminal.json => cx.terminal.object(&answer)?,
                 Ok(answer) => cx.terminal.line(&human(&answer))?,
                 Err(error) => {
@@ -77,6 +105,35 @@ impl Args {
             }
         }
         Ok(exit)
+    }
+}
+
+/// Does what may wait for a model, where waiting holds nobody up.
+async fn waiting<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| Error::bug("classifying was cut short").with_source(e))?
+}
+
+/// The children that embed, for whoever waits for them.
+struct Children {
+    embedder: Arc<dyn Embedder>,
+    runtime: Handle,
+}
+
+impl Children {
+    fn model(embedder: &Arc<dyn Embedder>) -> Model {
+        Box::new(Self { embedder: Arc::clone(embedder), runtime: Handle::current() })
+    }
+}
+
+impl labels::Embedder for Children {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(MAX_TEXTS) {
+            let batch = batch.iter().map(|text| (*text).to_owned()).collect();
+            vectors.extend(self.runtime.block_on(self.embedder.embed(TenantId(Uuid::nil()), batch))?);
+        }
+        Ok(vectors)
     }
 }
 

@@ -28,6 +28,7 @@ impl Args {
                 checks.push(good("data_directory", detail));
                 checks.extend(sandbox(cx).await);
                 checks.extend(recognition(cx).await);
+                checks.extend(meaning(cx).await);
             }
             Err(e) => {
                 checks.push(bad("data_directory", &e, "make it readable for the user who runs docmill"));
@@ -108,6 +109,18 @@ async fn recognition(cx: &Context) -> Vec<DoctorCheck> {
         Err(error) => {
             vec![bad("ocr", &error.chain(), error.hint().unwrap_or("look at `ocr` in the settings"))]
         }
+    }
+}
+
+/// What there is to tell the meaning of texts with.
+async fn meaning(cx: &Context) -> Vec<DoctorCheck> {
+    match wire::embedder(&cx.settings, &cx.clock) {
+        Ok(embedder) => {
+            let checks = docmill_pipeline::service::meaning(embedder.as_ref()).await;
+            embedder.shutdown().await;
+            checks
+        }
+        Err(error) => vec![bad("embed", &error.chain(), error.hint().unwrap_or("try again"))],
     }
 }
 

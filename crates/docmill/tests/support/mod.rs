@@ -4,6 +4,7 @@
 
 pub(crate) mod aftermath;
 pub(crate) mod http;
+pub(crate) mod model;
 pub(crate) mod tasks;
 
 use std::ffi::OsStr;

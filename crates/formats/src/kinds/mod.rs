@@ -40,6 +40,9 @@ mod xlsx;
 mod xml;
 mod zip;
 
+#[cfg(feature = "probe")]
+pub(crate) use probe::misbehave;
+
 /// Every reader. Where two claim a file with equal confidence, the first one gets it.
 pub static ALL: &[&dyn Format] = &[
     #[cfg(feature = "probe")]

@@ -175,7 +175,9 @@ impl Role for Recogniser {
     fn work(&mut self, _name: &str, work: Work, _file: Option<File>, sink: &mut dyn Sink) -> Result<()> {
         match work {
             Work::Recognise(scan) => self.recognise(&scan, sink),
-            Work::Read { .. } => Err(Error::bug("a child that recognises was asked to read")),
+            Work::Read { .. } | Work::Embed(_) => {
+                Err(Error::bug("a child that recognises was asked for something else"))
+            }
         }
     }
 }

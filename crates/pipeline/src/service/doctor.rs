@@ -5,8 +5,8 @@ use std::io::Write as _;
 use docmill_core::answer::{DoctorAnswer, DoctorCheck};
 use docmill_core::config::SandboxMode;
 use docmill_core::id::TenantId;
-use docmill_core::ports::Ocr;
 use docmill_core::ports::reader::PDFIUM;
+use docmill_core::ports::{Embedder, Ocr};
 use docmill_core::wire::Layer;
 use docmill_core::{Error, Result};
 
@@ -28,6 +28,7 @@ pub(super) async fn examine(inner: &Inner, tenant: TenantId) -> DoctorAnswer {
     ];
     checks.extend(sandbox(inner).await);
     checks.extend(recognition(inner.deps.ocr.as_ref()).await);
+    checks.extend(meaning(inner.deps.embedder.as_ref()).await);
     DoctorAnswer { ok: checks.iter().all(|check| check.ok), checks }
 }
 
@@ -110,28 +111,35 @@ async fn index(inner: &Inner) -> Result<String> {
 /// what is there and does not start is one.
 pub async fn recognition(ocr: &dyn Ocr) -> Vec<DoctorCheck> {
     if let Err(error) = ocr.available() {
-        let detail = format!("off: {error}");
-        return vec![DoctorCheck {
-            name: "ocr".into(),
-            ok: true,
-            detail,
-            hint: error.hint().map(Into::into),
-        }];
+        return vec![off("ocr", &error)];
     }
     match ocr.engines().await {
-        Ok(engines) => engines
-            .into_iter()
-            .map(|engine| DoctorCheck {
-                name: format!("ocr_{}", engine.name),
-                ok: true,
-                detail: if engine.active { engine.detail } else { format!("off: {}", engine.detail) },
-                hint: None,
-            })
-            .collect(),
+        Ok(engines) => engines.into_iter().map(|engine| of_engine("ocr", engine)).collect(),
         Err(error) => {
             vec![check("ocr", Err(error), "scans and pictures are stored without text until it starts")]
         }
     }
+}
+
+/// What there is to tell the meaning of texts with, in the same way.
+pub async fn meaning(embedder: &dyn Embedder) -> Vec<DoctorCheck> {
+    if let Err(error) = embedder.available() {
+        return vec![off("embed", &error)];
+    }
+    match embedder.engines().await {
+        Ok(engines) => engines.into_iter().map(|engine| of_engine("embed", engine)).collect(),
+        Err(error) => vec![check("embed", Err(error), "nothing compares meanings until it starts")],
+    }
+}
+
+fn off(name: &str, error: &Error) -> DoctorCheck {
+    let hint = error.hint().map(Into::into);
+    DoctorCheck { name: name.into(), ok: true, detail: format!("off: {error}"), hint }
+}
+
+fn of_engine(role: &str, engine: Layer) -> DoctorCheck {
+    let detail = if engine.active { engine.detail } else { format!("off: {}", engine.detail) };
+    DoctorCheck { name: format!("{role}_{}", engine.name), ok: true, detail, hint: None }
 }
 
 /// The check of one layer of a reader.

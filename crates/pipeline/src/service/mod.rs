@@ -27,7 +27,7 @@ use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::{DocumentHead, Received};
 use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
-pub use doctor::{of_layer, recognition};
+pub use doctor::{meaning, of_layer, recognition};
 pub use generate::{Generated, Wanted};
 pub use read::read;
 use tokio::sync::watch;

@@ -2,11 +2,13 @@
 //! store keeps its promises is the conformance suite's business, not this one's.
 
 pub(crate) mod blobs;
+pub(crate) mod embedder;
 pub(crate) mod index;
 pub(crate) mod ocr;
 pub(crate) mod reader;
 pub(crate) mod spans;
 pub(crate) mod store;
+pub(crate) mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,16 +20,18 @@ use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::ingestion::{IngestionStatus, Origin};
 use docmill_core::metrics::Metrics;
-use docmill_core::ports::understander::Understood;
+use docmill_core::ports::understander::{Piece, Understood};
 use docmill_core::problem::ResultCode;
 use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Service, stages};
 
 use blobs::FakeBlobs;
+use embedder::FakeEmbedder;
 use index::FakeIndex;
 use ocr::FakeOcr;
 use reader::FakeReader;
 use spans::FakeSpans;
 use store::FakeStore;
+use vectors::FakeVectors;
 
 /// The clock of tokio's paused time: both move together, and only when everybody waits.
 pub(crate) struct PausedClock {
@@ -66,6 +70,8 @@ pub(crate) struct World {
     pub(crate) blobs: Arc<FakeBlobs>,
     pub(crate) reader: Arc<FakeReader>,
     pub(crate) ocr: Arc<FakeOcr>,
+    pub(crate) embedder: Arc<FakeEmbedder>,
+    pub(crate) vectors: Arc<FakeVectors>,
     pub(crate) spans: Arc<FakeSpans>,
     pub(crate) clock: Arc<PausedClock>,
     pub(crate) service: Service,
@@ -103,6 +109,7 @@ impl World {
         let reader = Arc::new(FakeReader::default());
         let ocr = Arc::new(FakeOcr::default());
         let spans = Arc::new(FakeSpans::default());
+        let (embedder, vectors) = (Arc::new(FakeEmbedder::default()), Arc::new(FakeVectors::default()));
         let kinds: Vec<_> = stages::ALL.iter().map(|handler| handler.kind()).collect();
         let deps = Deps {
             store: Arc::clone(&store) as _,
@@ -110,9 +117,11 @@ impl World {
             reader: Arc::clone(&reader) as _,
             viewer: Arc::clone(&reader) as _,
             ocr: Arc::clone(&ocr) as _,
+            embedder: Arc::clone(&embedder) as _,
             understander: Arc::new(FirstLine),
             generator: Arc::new(NoGenerator),
             index: Arc::new(index),
+            vectors: Arc::clone(&vectors) as _,
             clock: Arc::clone(&clock) as _,
             ids: Arc::new(CountingIds::new(BEGIN)),
             entropy: Arc::new(ScriptedEntropy::new([0.5])),
@@ -121,7 +130,19 @@ impl World {
             spans: Some(Arc::clone(&spans) as _),
         };
         let tenant = TenantId(uuid::Uuid::from_u128(7));
-        Self { store, blobs, reader, ocr, spans, clock, service: Service::new(deps), tenant, _data: data }
+        Self {
+            store,
+            blobs,
+            reader,
+            ocr,
+            embedder,
+            vectors,
+            spans,
+            clock,
+            service: Service::new(deps),
+            tenant,
+            _data: data,
+        }
     }
 
     pub(crate) async fn offer(&self, name: &str, content: &'static [u8]) {
@@ -160,7 +181,6 @@ pub(crate) fn offer(name: &str, content: Offered) -> Offer {
     }
 }
 
-/// Makes nothing: no scenario asks for test documents.
 /// Takes the first line for the title; fails where the name says so.
 struct FirstLine;
 
@@ -182,8 +202,19 @@ impl docmill_core::ports::Understander for FirstLine {
         let first = transcript.pages.iter().flat_map(|page| page.text.lines()).next();
         Ok(Some(Understood { title: first.map(str::to_owned), ..Understood::default() }))
     }
+
+    /// Each line is one.
+    fn pieces(&self, transcript: &docmill_core::artifact::Transcript, most: usize) -> Vec<Piece> {
+        let lines =
+            transcript.pages.iter().flat_map(|page| page.text.lines().map(|line| (page.number, line)));
+        lines
+            .map(|(page, line)| Piece { page, start: 0, end: line.len(), text: line.to_owned() })
+            .take(most)
+            .collect()
+    }
 }
 
+/// Makes nothing: no scenario asks for test documents.
 struct NoGenerator;
 
 impl docmill_core::ports::Generator for NoGenerator {

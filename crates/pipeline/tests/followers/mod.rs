@@ -1,5 +1,7 @@
 //! The index follower where several processes share an index.
 
+mod meanings;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -313,7 +313,8 @@ impl Prepared {
     fn off(&self) -> Labelled {
         let reason = match self.set.mode {
             Mode::Semantic => format!(
-                "the set `{}` compares meanings, and docmill has no model for that yet: give its labels keywords, or examples",
+                "the set `{}` compares meanings, and the model for that is not here: `docmill models pull` fetches it; \
+                 or give its labels keywords, or examples",
                 self.set.name
             ),
             _ => format!(
@@ -359,7 +360,7 @@ fn mean(vectors: &[Vec<f32>]) -> Option<Vec<f32>> {
     Some(sum)
 }
 
-fn checked(vectors: Vec<Vec<f32>>, wanted: usize) -> Result<Vec<Vec<f32>>> {
+pub(crate) fn checked(vectors: Vec<Vec<f32>>, wanted: usize) -> Result<Vec<Vec<f32>>> {
     if vectors.len() == wanted {
         return Ok(vectors);
     }

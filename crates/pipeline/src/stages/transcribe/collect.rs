@@ -131,6 +131,7 @@ impl<'a> Collector<'a> {
             | Found::Picture(_)
             | Found::Words(_)
             | Found::Tried
+            | Found::Vectors(_)
             | Found::Declared(_)
             | Found::ChildBegin { .. }
             | Found::ChildChunk(_)

@@ -164,6 +164,7 @@ impl<'a> Run<'a> {
                 | Found::Picture(_)
                 | Found::Words(_)
                 | Found::Tried
+                | Found::Vectors(_)
                 | Found::Recognised(_)
                 | Found::ChildListed { .. } => {}
             }
