@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docmill_backends::blobs::{self, Metered};
 use docmill_backends::child::{NoOcr, OcrPool, PoolSettings, ReaderPool, Sandbox};
-use docmill_backends::{search, store};
+use docmill_backends::{llm, search, store};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
 use docmill_core::metrics::{ChildMeter, Metrics};
@@ -67,6 +67,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         viewer: viewer(settings, clock, metrics.children.clone())?,
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
         understander: Arc::new(Local::new()?),
+        llm: llm::open(&settings.llm, clock, metrics.llm.clone())?,
         generator: Arc::new(Press::default()),
         index,
         clock: Arc::clone(clock),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docmill_core::clock::{Clock, Entropy, IdGen};
 use docmill_core::config::Settings;
 use docmill_core::metrics::Metrics;
-use docmill_core::ports::{Blobs, Generator, Ocr, Reader, Spans, Store, TextIndex, Understander};
+use docmill_core::ports::{Blobs, Generator, Llm, Ocr, Reader, Spans, Store, TextIndex, Understander};
 
 /// The ports and the settings. Cloning is cheap.
 #[derive(Clone)]
@@ -22,6 +22,8 @@ pub struct Deps {
     pub ocr: Arc<dyn Ocr>,
     /// What finds out what documents are and say.
     pub understander: Arc<dyn Understander>,
+    /// The language model that says what documents are, if one is configured.
+    pub llm: Option<Arc<dyn Llm>>,
     /// What makes test documents up.
     pub generator: Arc<dyn Generator>,
     /// Full-text search.

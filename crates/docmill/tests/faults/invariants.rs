@@ -86,6 +86,7 @@ async fn prune_everything(mill: &Mill) {
         viewer: Arc::new(Nobody),
         ocr: Arc::new(NoOcr::new("nobody recognises here", "this test reads nothing")),
         understander: Arc::new(docmill_understand::Local::new().unwrap()),
+        llm: None,
         generator: Arc::new(docmill_generate::Press::default()),
         index,
         clock,

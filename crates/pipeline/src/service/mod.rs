@@ -36,6 +36,7 @@ use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::engine::{self, EngineHandle, EngineOptions};
 use crate::pages::Viewer;
+use crate::stages::classify::Turns;
 use crate::stages::receive::together::Together;
 use crate::stages::receive::{self, Offer};
 use sample::Sampler;
@@ -62,6 +63,8 @@ pub(crate) struct Inner {
     follower_error: Mutex<Option<ErrorNote>>,
     sampler: Sampler,
     viewer: Viewer,
+    /// Who asks the model what.
+    pub(crate) turns: Turns,
     started_at: Timestamp,
 }
 
@@ -94,6 +97,7 @@ impl Service {
             following: tokio::sync::Mutex::new(()),
             follower_error: Mutex::new(None),
             sampler: Sampler::default(),
+            turns: Turns::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -111,6 +111,7 @@ impl World {
             viewer: Arc::clone(&reader) as _,
             ocr: Arc::clone(&ocr) as _,
             understander: Arc::new(FirstLine),
+            llm: None,
             generator: Arc::new(NoGenerator),
             index: Arc::new(index),
             clock: Arc::clone(&clock) as _,
