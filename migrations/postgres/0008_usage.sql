@@ -1,8 +1,8 @@
 -- What was paid for: one row for each answer of a language model. It outlives the document that it was about.
 CREATE TABLE usage (
-  ingestion_id uuid NOT NULL,
-  call         text COLLATE "C" NOT NULL, -- names the answer: the same one is paid once
   tenant_id    uuid NOT NULL,
+  call         text COLLATE "C" NOT NULL, -- where the answer is kept: the same one is paid once
+  ingestion_id uuid NOT NULL,
   step         text NOT NULL,
   provider     text NOT NULL,
   model        text NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE usage (
   tokens_out   bigint NOT NULL,
   cost         double precision, -- in the currency of the prices in the settings
   at           bigint NOT NULL,
-  PRIMARY KEY (ingestion_id, call)
+  PRIMARY KEY (tenant_id, call)
 );
 
 GRANT SELECT ON usage TO docmill_reader;

@@ -1,8 +1,8 @@
 -- What was paid for: one row for each answer of a language model. It outlives the document that it was about.
 CREATE TABLE usage (
-  ingestion_id BLOB NOT NULL REFERENCES ingestion,
-  call         TEXT NOT NULL, -- names the answer: the same one is paid once
   tenant_id    BLOB NOT NULL REFERENCES tenant,
+  call         TEXT NOT NULL, -- where the answer is kept: the same one is paid once
+  ingestion_id BLOB NOT NULL REFERENCES ingestion,
   step         TEXT NOT NULL,
   provider     TEXT NOT NULL,
   model        TEXT NOT NULL,
@@ -10,5 +10,5 @@ CREATE TABLE usage (
   tokens_out   INTEGER NOT NULL,
   cost         REAL, -- in the currency of the prices in the settings
   at           INTEGER NOT NULL,
-  PRIMARY KEY (ingestion_id, call)
+  PRIMARY KEY (tenant_id, call)
 ) STRICT;

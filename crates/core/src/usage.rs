@@ -9,7 +9,7 @@ use crate::id::IngestionId;
 /// One call that was paid for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Usage {
-    /// Names the call; the same one is written down once, however often it is told.
+    /// Names the call among all of its tenant; the same one is written down once, whoever tells it.
     pub call: String,
     /// Who was paid.
     pub provider: String,

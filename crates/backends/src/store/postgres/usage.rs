@@ -36,7 +36,7 @@ pub(super) async fn keep(tx: &mut Tx, paid: &[Paid]) -> Result<()> {
         let now = tx.now;
         query::<Postgres>(
             "INSERT INTO usage (ingestion_id, call, tenant_id, step, provider, model, tokens_in, tokens_out, cost, at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (ingestion_id, call) DO NOTHING",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (tenant_id, call) DO NOTHING",
         )
         .bind(ingestion_id.0)
         .bind(&usage.call)

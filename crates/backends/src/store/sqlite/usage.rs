@@ -14,7 +14,7 @@ pub(super) fn keep(tx: &Tx<'_>, belongs: &Belongs, row: &TaskRow, done: &Done) -
     for usage in &done.usage {
         tx.sql(
             "INSERT INTO usage (ingestion_id, call, tenant_id, step, provider, model, tokens_in, tokens_out, cost, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (ingestion_id, call) DO NOTHING",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (tenant_id, call) DO NOTHING",
         )?
         .execute(params![
             belongs.ingestion_id.as_bytes(),

@@ -254,12 +254,12 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "usage",
-        key: &["ingestion_id", "call"],
+        key: &["tenant_id", "call"],
         incidental: false,
         columns: &[
-            id("ingestion_id"),
-            text("call"),
             id("tenant_id"),
+            text("call"),
+            id("ingestion_id"),
             text("step"),
             text("provider"),
             text("model"),

@@ -148,14 +148,13 @@ impl Case {
             Some(found) => found,
             None => match self.ask(cx, lease).await? {
                 Ok((provider, answer)) => {
-                    let ingestion = lease.subject.ingestion_id;
-                    place.keep(cx.deps.blobs.as_ref(), round, ingestion, &provider, answer).await?
+                    place.keep(cx.deps.blobs.as_ref(), round, &provider, answer).await?
                 }
                 Err(error) => return Ok(self.without(&error, None, lease)),
             },
         };
         match form::read(&found.kept.answer) {
-            Ok(said) => Ok(self.with(&said, &found, lease)),
+            Ok(said) => Ok(self.with(&said, &found)),
             Err(error) => Ok(self.without(&error, Some(&found), lease)),
         }
     }
@@ -179,7 +178,7 @@ impl Case {
         Ok(answer.map(|answer| (llm.provider().to_owned(), answer)))
     }
 
-    fn with(self, said: &form::Said, found: &Found, lease: &Lease) -> Answered {
+    fn with(self, said: &form::Said, found: &Found) -> Answered {
         let is_picture = self.shown == Shown::Picture;
         let source = believe::Document::new(&self.text, is_picture);
         let believed = believe(said, &source, self.local.unwrap_or_default());
@@ -195,7 +194,7 @@ impl Case {
             problem,
             failed: false,
             artifacts: vec![found.artifact.clone()],
-            usage: found.usage(lease.subject.ingestion_id),
+            usage: vec![found.usage()],
         }
     }
 
@@ -213,7 +212,7 @@ impl Case {
             )),
             failed: true,
             artifacts: found.map(|found| found.artifact.clone()).into_iter().collect(),
-            usage: found.map(|found| found.usage(ingestion_id)).unwrap_or_default(),
+            usage: found.map(Found::usage).into_iter().collect(),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use docmill_core::artifact::Artifact;
-use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId};
+use docmill_core::id::{BlobKey, ContentHash, DocumentId};
 use docmill_core::limits::MIB;
 use docmill_core::ports::Blobs;
 use docmill_core::ports::blobs::{Put, Upload};
@@ -35,8 +35,6 @@ pub(super) struct Place {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     v: u32,
-    /// For whom it was asked, and in whose account it stands.
-    ingestion_id: IngestionId,
     provider: String,
     pub(super) answer: Answer,
 }
@@ -45,35 +43,27 @@ pub(super) struct Kept {
 pub(super) struct Found {
     pub(super) kept: Kept,
     pub(super) artifact: Artifact,
-    call: String,
 }
 
 impl Found {
-    /// What it cost, if `ingestion` is the one that paid.
-    pub(super) fn usage(&self, ingestion: IngestionId) -> Vec<Usage> {
-        if self.kept.ingestion_id != ingestion {
-            return Vec::new();
-        }
+    /// What it cost. Told by everyone who uses it and written down once: whoever paid may have died before.
+    pub(super) fn usage(&self) -> Usage {
         let Kept { provider, answer, .. } = &self.kept;
-        vec![Usage {
-            call: self.call.clone(),
+        Usage {
+            call: self.artifact.key.to_string(),
             provider: provider.clone(),
             model: answer.model.clone(),
             tokens_in: answer.tokens_in,
             tokens_out: answer.tokens_out,
             cost: answer.cost,
-        }]
+        }
     }
 }
 
 impl Place {
-    fn call(&self, round: u32) -> String {
-        format!("classify-{}-{round}", self.fingerprint.short())
-    }
-
     /// Where the answer of a round lies; the first is 0.
     pub(super) fn key(&self, round: u32) -> BlobKey {
-        BlobKey::model_answer(self.document_id, &self.call(round))
+        BlobKey::model_answer(self.document_id, &format!("classify-{}-{round}", self.fingerprint.short()))
     }
 
     /// The newest answer, and the round after it.
@@ -93,11 +83,10 @@ impl Place {
         &self,
         blobs: &dyn Blobs,
         round: u32,
-        ingestion_id: IngestionId,
         provider: &str,
         answer: Answer,
     ) -> Result<Found> {
-        let kept = Kept { v: 1, ingestion_id, provider: provider.to_owned(), answer };
+        let kept = Kept { v: 1, provider: provider.to_owned(), answer };
         let json = serde_json::to_vec(&kept)
             .map_err(|e| Error::bug("cannot write an answer as JSON").with_source(e))?;
         let put = blobs.put_if_absent(&self.key(round), Upload::Bytes(Bytes::from(json.clone()))).await?;
@@ -126,6 +115,6 @@ impl Place {
             bytes: json.len() as u64,
             media_type: "application/json".to_owned(),
         };
-        Found { kept, artifact, call: self.call(round) }
+        Found { kept, artifact }
     }
 }
