@@ -12,6 +12,8 @@ CREATE TABLE usage (
   at           bigint NOT NULL,
   PRIMARY KEY (tenant_id, call)
 );
+-- What was paid for a document is found by its ingestions.
+CREATE INDEX usage_ingestion ON usage (ingestion_id);
 
 GRANT SELECT ON usage TO docmill_reader;
 ALTER TABLE usage ENABLE ROW LEVEL SECURITY;

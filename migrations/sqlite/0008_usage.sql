@@ -12,3 +12,5 @@ CREATE TABLE usage (
   at           INTEGER NOT NULL,
   PRIMARY KEY (tenant_id, call)
 ) STRICT;
+-- What was paid for a document is found by its ingestions.
+CREATE INDEX usage_ingestion ON usage (ingestion_id);

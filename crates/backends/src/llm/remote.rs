@@ -12,6 +12,9 @@ use serde_json::Value;
 use super::failure;
 use super::http::Http;
 
+/// Names of models are not longer.
+const MODEL_CHARS: usize = 200;
+
 /// How a provider is spoken to: pure, from a question to a request and from a reply to an answer.
 pub(super) trait Tongue: Send + Sync {
     /// Whose it is.
@@ -98,6 +101,8 @@ impl Llm for Remote {
         };
         let value: Value = serde_json::from_slice(&reply.body).map_err(|e| no_answer().with_source(e))?;
         let mut answer = self.tongue.answer(&value).ok_or_else(no_answer)?;
+        // It is stored and shown, and nobody knows what a server calls itself.
+        answer.model = docmill_core::text::shown(&answer.model).chars().take(MODEL_CHARS).collect();
         if answer.model.is_empty() {
             answer.model.clone_from(&self.model);
         }
