@@ -20,6 +20,9 @@ fn document_goes_through_a_real_model(url: &str) {
         ("DOCMILL_LLM_URL", url),
         ("DOCMILL_LLM_MODEL", "local"),
         ("DOCMILL_LLM_PRICE_IN", "1"),
+        // A busy machine without a graphics card writes a few tokens a second.
+        ("DOCMILL_LLM_TIMEOUT", "15m"),
+        ("DOCMILL_LLM_TOTAL_TIMEOUT", "15m"),
     ]);
     mill.write("letter.txt", LETTER);
     mill.run(&["ingest", "in", "-q"]).expect(0);

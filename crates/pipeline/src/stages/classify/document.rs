@@ -10,7 +10,7 @@ use docmill_core::error::ErrorNote;
 use docmill_core::id::{BlobKey, ContentHash};
 use docmill_core::ingestion::Facts;
 use docmill_core::ports::Llm;
-use docmill_core::ports::llm::{Answer, Question};
+use docmill_core::ports::llm::Answer;
 use docmill_core::ports::store::{Done, StepRecord};
 use docmill_core::ports::understander::Understood;
 use docmill_core::problem::{Problem, ResultCode};
@@ -32,7 +32,7 @@ use crate::transcripts;
 /// The kind.
 pub const KIND: TaskKind = TaskKind::named("classify-document");
 
-/// Waiting for one's turn at the model is progress: others get on meanwhile.
+/// How often whoever waits says so.
 const STILL_WAITING: Duration = Duration::from_secs(20);
 
 /// The handler.
@@ -139,8 +139,7 @@ impl Case {
     ) -> Result<Answered> {
         let place = Place { document_id: document(lease)?.document_id, fingerprint };
         let turn = cx.turns.of(&place.key(0));
-        let _turn = turn.lock().await;
-        cx.progress();
+        let _turn = patiently(cx, turn.lock()).await;
         let (kept, round) = place.newest(cx.deps.blobs.as_ref()).await?;
         // An answer that was of use is never paid for twice; one that was not, when a person asks for it.
         let kept = kept.filter(|found| !force || form::read(&found.kept.answer).is_ok());
@@ -173,7 +172,7 @@ impl Case {
                 Err(error) => return Err(error),
             },
         };
-        let answer = wait(cx, llm.as_ref(), &question).await;
+        let answer = patiently(cx, llm.ask(&question)).await;
         crash::point("classify.answered");
         Ok(answer.map(|answer| (llm.provider().to_owned(), answer)))
     }
@@ -234,11 +233,15 @@ fn is_of_the_picture(kind: ErrorKind) -> bool {
     )
 }
 
-async fn wait(cx: &Context<'_>, llm: &dyn Llm, question: &Question) -> Result<Answer> {
-    let mut asking = llm.ask(question);
+/// Waits for a turn or an answer. That is progress: both come to an end, and others get on meanwhile.
+async fn patiently<T>(cx: &Context<'_>, waiting: impl Future<Output = T>) -> T {
+    let mut waiting = std::pin::pin!(waiting);
     loop {
         tokio::select! {
-            answer = &mut asking => return answer,
+            done = &mut waiting => {
+                cx.progress();
+                return done;
+            }
             () = tokio::time::sleep(STILL_WAITING) => cx.progress(),
         }
     }

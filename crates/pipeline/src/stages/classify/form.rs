@@ -58,7 +58,8 @@ pub(super) fn schema() -> Schema {
             "summary": text_or_null,
             "date": text_or_null,
             "type": { "type": "string", "enum": types },
-            "tags": { "type": "array", "items": { "type": "string" } },
+            // A small model that is held to the form would go on with tags for ever.
+            "tags": { "type": "array", "items": { "type": "string" }, "maxItems": 8 },
         },
         "required": FIELDS,
         "additionalProperties": false,
