@@ -303,6 +303,21 @@ TABLE understanding
   PRIMARY KEY (ingestion_id, step)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
+TABLE usage
+  tenant_id uuid NOT NULL
+  call text COLLATE "C" NOT NULL
+  ingestion_id uuid NOT NULL
+  step text NOT NULL
+  provider text NOT NULL
+  model text NOT NULL
+  tokens_in bigint NOT NULL
+  tokens_out bigint NOT NULL
+  cost double precision
+  at bigint NOT NULL
+  PRIMARY KEY (tenant_id, call)
+  CREATE INDEX usage_ingestion ON usage USING btree (ingestion_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
 TABLE worker
   worker_id uuid NOT NULL
   host text NOT NULL

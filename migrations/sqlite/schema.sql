@@ -242,6 +242,20 @@ CREATE TABLE understanding (
   PRIMARY KEY (ingestion_id, step)
 ) STRICT;
 
+CREATE TABLE usage (
+  tenant_id    BLOB NOT NULL REFERENCES tenant,
+  call         TEXT NOT NULL, -- where the answer is kept: the same one is paid once
+  ingestion_id BLOB NOT NULL REFERENCES ingestion,
+  step         TEXT NOT NULL,
+  provider     TEXT NOT NULL,
+  model        TEXT NOT NULL,
+  tokens_in    INTEGER NOT NULL,
+  tokens_out   INTEGER NOT NULL,
+  cost         REAL, -- in the currency of the prices in the settings
+  at           INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, call)
+) STRICT;
+
 CREATE TABLE worker (
   worker_id  BLOB    NOT NULL PRIMARY KEY,
   host       TEXT    NOT NULL,
@@ -289,4 +303,6 @@ CREATE INDEX task_ingestion ON task (ingestion_id);
 CREATE INDEX task_lease ON task (owner, lease_until) WHERE state = 'running';
 
 CREATE INDEX task_queue ON task (tenant_id, kind, order_key) WHERE state = 'queued';
+
+CREATE INDEX usage_ingestion ON usage (ingestion_id);
 

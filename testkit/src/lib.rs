@@ -5,4 +5,5 @@ pub mod archive;
 pub mod conformance;
 pub mod faults;
 pub mod lease_model;
+pub mod llm;
 pub mod state;

@@ -3,6 +3,7 @@
 
 pub mod blobs;
 pub mod child;
+pub mod llm;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod search;

@@ -16,6 +16,7 @@ use crate::ingestion::{IngestionStatus, Stage};
 use crate::ledger::Container;
 use crate::problem::{Problem, ResultCode};
 use crate::understanding::{Evidence, Labelled};
+use crate::usage::UsageLine;
 
 /// `ingest`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -343,6 +344,9 @@ pub struct ShowAnswer {
     pub parent: Option<FamilyLine>,
     /// Members, if it is a container.
     pub children: Vec<FamilyLine>,
+    /// What was paid for it.
+    #[serde(default)]
+    pub usage: Vec<UsageLine>,
     /// Every attempt.
     pub timeline: Vec<TimelineLine>,
 }

@@ -53,6 +53,8 @@ pub const POINTS: &[&str] = &[
     "transcribe.after_read",
     "transcribe.before_artifact",
     "transcribe.after_artifact",
+    "classify.answered",
+    "classify.answer_kept",
     "sweep.before",
     "sweep.after",
     "index.before_read",

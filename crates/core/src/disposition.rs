@@ -43,9 +43,12 @@ pub const MAX_FREE_RETRY_AGE: Duration = Duration::from_hours(6);
 pub fn decide(kind: ErrorKind, attempts: Attempts, size: Size, age: Duration) -> Disposition {
     match kind {
         ErrorKind::KnownSystemFile => Disposition::Skip,
-        ErrorKind::UnsupportedFormat | ErrorKind::EmptyFile | ErrorKind::Encrypted | ErrorKind::Corrupt => {
-            Disposition::Degrade
-        }
+        ErrorKind::UnsupportedFormat
+        | ErrorKind::EmptyFile
+        | ErrorKind::Encrypted
+        | ErrorKind::Corrupt
+        | ErrorKind::ContentBlocked
+        | ErrorKind::SchemaMismatch => Disposition::Degrade,
         // The answer would be the same however often we ask, and the hint names the setting to change.
         ErrorKind::LimitExceeded
         | ErrorKind::BombSuspected

@@ -73,6 +73,10 @@ kinds! {
     RateLimited => "rate_limited", rate_limited;
     /// Something outside does not answer.
     Unavailable => "unavailable", unavailable;
+    /// A service will not work on this content.
+    ContentBlocked => "content_blocked", content_blocked;
+    /// An answer does not have the form that was asked for.
+    SchemaMismatch => "schema_mismatch", schema_mismatch;
     /// No room on the disk.
     DiskFull => "disk_full", disk_full;
     /// Someone else changed it first.

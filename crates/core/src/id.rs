@@ -255,6 +255,13 @@ impl BlobKey {
         Self(format!("ingestions/{id}/{name}-{}.{extension}", hash.short()))
     }
 
+    /// What a model has said about a document: `call` names the question and how often it was asked. Beside the
+    /// original, so that every ingestion of the same content finds it.
+    pub fn model_answer(id: DocumentId, call: &str) -> Self {
+        debug_assert!(call.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'));
+        Self(format!("documents/{id}.answers/{call}.json"))
+    }
+
     /// A slow upload that is not a document yet.
     pub fn upload(id: Uuid) -> Self {
         Self(format!("uploads/{id}"))

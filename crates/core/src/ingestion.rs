@@ -58,6 +58,8 @@ pub enum Stage {
     Unpacking,
     /// Bytes to text.
     Transcribing,
+    /// Asking a model what it is.
+    Classifying,
     /// Done, but not yet searchable.
     Indexing,
     /// Done.
@@ -77,6 +79,7 @@ impl Stage {
         Self::Intake,
         Self::Unpacking,
         Self::Transcribing,
+        Self::Classifying,
         Self::Indexing,
         Self::Completed,
         Self::Failed,
@@ -91,6 +94,7 @@ impl Stage {
             Self::Intake => "intake",
             Self::Unpacking => "unpacking",
             Self::Transcribing => "transcribing",
+            Self::Classifying => "classifying",
             Self::Indexing => "indexing",
             Self::Completed => "completed",
             Self::Failed => "failed",

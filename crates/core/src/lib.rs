@@ -37,6 +37,7 @@ pub mod state;
 pub mod task;
 pub mod text;
 pub mod understanding;
+pub mod usage;
 pub mod wire;
 pub mod words;
 

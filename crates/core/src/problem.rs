@@ -21,6 +21,8 @@ pub enum ResultCode {
     InvalidFile,
     /// Stored, but no text could be had.
     TextUnavailable,
+    /// Read, but the model that was asked could not say what it is.
+    NotClassified,
     /// The bytes could not be had, or the container gave only part of them.
     FileMissingOrIncomplete,
     /// A limit stopped the reading.
@@ -41,6 +43,7 @@ impl ResultCode {
         Self::PasswordProtected,
         Self::InvalidFile,
         Self::TextUnavailable,
+        Self::NotClassified,
         Self::FileMissingOrIncomplete,
         Self::LimitExceeded,
         Self::Empty,
@@ -56,6 +59,7 @@ impl ResultCode {
             Self::PasswordProtected => "PASSWORD_PROTECTED",
             Self::InvalidFile => "INVALID_FILE",
             Self::TextUnavailable => "TEXT_UNAVAILABLE",
+            Self::NotClassified => "NOT_CLASSIFIED",
             Self::FileMissingOrIncomplete => "FILE_MISSING_OR_INCOMPLETE",
             Self::LimitExceeded => "LIMIT_EXCEEDED",
             Self::Empty => "EMPTY",
@@ -84,6 +88,7 @@ impl ResultCode {
             ErrorKind::Unreadable | ErrorKind::FileChanged | ErrorKind::NotFound | ErrorKind::DiskFull => {
                 Self::FileMissingOrIncomplete
             }
+            ErrorKind::ContentBlocked | ErrorKind::SchemaMismatch => Self::NotClassified,
             ErrorKind::Timeout
             | ErrorKind::OutOfMemory
             | ErrorKind::ChildCrashed

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docmill_backends::blobs::{self, Metered};
 use docmill_backends::child::{EmbedPool, NoEmbedder, NoOcr, OcrPool, PoolSettings, ReaderPool, Sandbox};
-use docmill_backends::{search, store, vectors};
+use docmill_backends::{llm, search, store, vectors};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
 use docmill_core::metrics::{ChildMeter, Metrics};
@@ -74,6 +74,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
         embedder: metered_embedder(settings, clock, metrics.children.clone())?,
         understander: Arc::new(Local::new()?),
+        llm: llm::open(&settings.llm, clock, metrics.llm.clone())?,
         generator: Arc::new(Press::default()),
         index,
         vectors: vectors::open(vectors_url(settings), &settings.data)?,

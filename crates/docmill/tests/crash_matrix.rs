@@ -18,6 +18,7 @@ use docmill_core::clock::{IdGen as _, SystemIds};
 use docmill_core::crash::POINTS;
 use docmill_testkit::archive::archive;
 use docmill_testkit::conformance::{self, Availability};
+use docmill_testkit::llm::{Act, ScriptedLlm};
 use docmill_testkit::state::assert_same;
 use libtest_mimic::Trial;
 use postgres_server::TestDatabase;
@@ -26,6 +27,8 @@ use support::aftermath::{aftermath, processes_of};
 
 /// Points that an ordinary ingest does not pass, and the command that does.
 const SPECIAL: &[(&str, Special)] = &[
+    ("classify.answered", Special::Model),
+    ("classify.answer_kept", Special::Model),
     ("shutdown.before_release", Special::Shutdown),
     ("shutdown.after_release", Special::Shutdown),
     ("engine.before_renew", Special::SlowLease),
@@ -38,6 +41,8 @@ enum Special {
     Shutdown,
     /// Leases are so short that they are renewed within the run.
     SlowLease,
+    /// A model is asked.
+    Model,
     /// Everything is moved to another data directory.
     Migrate,
 }
@@ -193,6 +198,31 @@ fn survives_moving(point: &str) {
     assert_same(&aftermath(&mill), &before);
 }
 
+/// A place with a model that finds the same in every document.
+fn place_with(llm: &ScriptedLlm) -> Mill {
+    let settings = [("DOCMILL_LLM_URL", llm.url()), ("DOCMILL_LLM_MODEL", "scripted".to_owned())];
+    let mill = Mill::new().with_settings(&settings.each_ref().map(|(name, value)| (*name, value.as_str())));
+    fill(&mill, 0);
+    mill
+}
+
+/// What was asked before the kill is asked again only if its answer could not be kept.
+fn survives_asking(point: &str) {
+    // Both ask at the same address, because that is part of what an answer depends on.
+    let model = ScriptedLlm::always(Act::describe("harbours and lighthouses"));
+    let undisturbed = place_with(&model);
+    assert_eq!(ingest(&undisturbed, None, None), Some(0));
+    let questions = model.calls();
+    let mill = place_with(&model);
+    assert_eq!(ingest(&mill, Some(point), None), None, "the process was not killed there");
+    assert_eq!(ingest(&mill, None, None), Some(0), "the second run ends well");
+    // Those that were on their way when the process died: a worker has at most eight of them in hand.
+    let twice = model.calls() - 2 * questions;
+    let most = if point == "classify.answered" { 8 } else { 7 };
+    assert!(twice <= most, "{twice} of {questions} questions were paid for twice");
+    assert_same(&aftermath(&mill), &aftermath(&undisturbed));
+}
+
 fn undisturbed(more: usize) -> String {
     let mill = Mill::new();
     fill(&mill, more);
@@ -204,6 +234,9 @@ fn survives(point: &str) {
     let special = special(point.split(':').next().unwrap_or(point));
     if special == Some(Special::Migrate) {
         return survives_moving(point);
+    }
+    if special == Some(Special::Model) {
+        return survives_asking(point);
     }
     // Enough that work is still under way when the engine is told to end; whether something must be handed back
     // then is a matter of moments, so there are several.

@@ -5,6 +5,7 @@
 //!                             +-> extract-text -+-> end
 //!                             |                 +-> extract-text-part ... -> join-text -> end
 //!                             |                 +-> unpack-document -> end (where files lie inside)
+//!                             |   (where a model is configured, classify-document stands before either end)
 //!                             +-> end (empty, unsupported, nested too deep)
 //! ```
 //!
@@ -21,7 +22,7 @@ use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::{NewTask, Size, TaskKind, units};
 
 use crate::stages::payload::{Payload, TextEnd};
-use crate::stages::{intake, no_op, transcribe, unpack};
+use crate::stages::{classify, intake, no_op, transcribe, unpack};
 
 /// What a task found out, as far as the way on depends on it.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,6 +56,15 @@ pub enum Outcome {
         problems: Vec<Problem>,
         /// Files lie inside it, which are still to be had.
         members: bool,
+        /// A model is asked what it is.
+        classify: bool,
+    },
+    /// A model has said what it is, or not.
+    Classified {
+        /// How its text was read.
+        text: TextEnd,
+        /// What is wrong with what the model said.
+        problem: Option<Problem>,
     },
     /// Its members are there, as far as they can be had.
     Unpacked {
@@ -104,11 +114,24 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
             join: task(transcribe::join::KIND, Stage::Transcribing, carried.with_pages((1, pages)).of(of)),
         }),
         Outcome::PartRead => Step::Wait,
-        Outcome::Transcribed { result, problems, members: true } => {
+        Outcome::Transcribed { result, problems, members, classify: true } => {
+            let carried = carried.with_text(TextEnd { result, problems }).with_members(members);
+            // It waits for others and takes nothing, however long the document is.
+            Step::Next(new_task(classify::document::KIND, Stage::Classifying, 0, &carried, engine))
+        }
+        Outcome::Classified { text, problem } if payload.members => {
+            let problems = text.problems.into_iter().chain(problem).collect();
+            let carried = carried.with_text(TextEnd { problems, ..text });
+            Step::Next(task(unpack::document::KIND, Stage::Unpacking, carried))
+        }
+        Outcome::Classified { text, problem } => {
+            Step::End(after_text(&text, ResultCode::Success, problem.into_iter().collect()))
+        }
+        Outcome::Transcribed { result, problems, members: true, classify: false } => {
             let carried = carried.with_text(TextEnd { result, problems });
             Step::Next(task(unpack::document::KIND, Stage::Unpacking, carried))
         }
-        Outcome::Transcribed { result, problems, members: false } => {
+        Outcome::Transcribed { result, problems, members: false, classify: false } => {
             Step::End(IngestionEnd::completed(result, problems))
         }
         Outcome::Unpacked { result, problems } => Step::End(match &payload.text {
@@ -134,6 +157,9 @@ pub fn degrade(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Op
     if *kind == transcribe::part::KIND {
         return None;
     }
+    if *kind == classify::document::KIND {
+        return Some(unclassified(text, error));
+    }
     if let Some(text) = text {
         return Some(after_text(text, ResultCode::of(error.kind), vec![Problem::from(error)]));
     }
@@ -149,6 +175,8 @@ pub fn recover(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Op
     let has_bytes = error.kind != ErrorKind::NotFound;
     if *kind == transcribe::part::KIND {
         None
+    } else if *kind == classify::document::KIND {
+        Some(unclassified(text, error))
     } else if let Some(text) = text {
         let code = ResultCode::FileMissingOrIncomplete;
         Some(IngestionEnd {
@@ -172,6 +200,15 @@ pub fn recover(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Op
     }
 }
 
+/// The end of an ingestion that could not be classified for reasons of docmill's own: the document has everything else.
+fn unclassified(text: Option<&TextEnd>, error: &ErrorNote) -> IngestionEnd {
+    let problem = Problem { code: ResultCode::NotClassified, ..Problem::from(error) };
+    match text {
+        Some(text) => after_text(text, ResultCode::Success, vec![problem]),
+        None => IngestionEnd::completed(ResultCode::Success, vec![problem]),
+    }
+}
+
 /// The first task of something that came in.
 pub fn first(bytes: u64, payload: &Payload, engine: &EngineSettings) -> NewTask {
     new_task(intake::document::KIND, Stage::Intake, bytes, payload, engine)
@@ -184,6 +221,9 @@ pub fn begin_at(stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSett
         Stage::Unpacking => Outcome::Container,
         // Indexing is no task: a text that is committed again is indexed again.
         Stage::Transcribing | Stage::Indexing => Outcome::Readable,
+        Stage::Classifying => {
+            return Some(new_task(classify::document::KIND, stage, 0, payload, engine));
+        }
         Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => return None,
     };
     match after(outcome, bytes, payload, engine) {
@@ -258,6 +298,10 @@ mod tests {
         format!("ends {} {}{review} {problems:?}", end.status.name(), end.result.name())
     }
 
+    fn read_as(problems: Vec<Problem>, members: bool, classify: bool) -> Outcome {
+        Outcome::Transcribed { result: ResultCode::Success, problems, members, classify }
+    }
+
     #[test]
     fn graph_is_as_drawn() {
         let engine = EngineSettings::default();
@@ -271,8 +315,13 @@ mod tests {
             Outcome::Readable,
             Outcome::Long { pages: 450, of: 450 },
             Outcome::PartRead,
-            Outcome::Transcribed { result: ResultCode::Success, problems: broken.clone(), members: false },
-            Outcome::Transcribed { result: ResultCode::Success, problems: broken.clone(), members: true },
+            read_as(broken.clone(), false, false),
+            read_as(broken.clone(), true, false),
+            read_as(broken.clone(), true, true),
+            Outcome::Classified {
+                text: read(),
+                problem: Some(Problem::new(ErrorKind::ContentBlocked, "no")),
+            },
             Outcome::Unpacked { result: ResultCode::InvalidFile, problems: broken },
             Outcome::Stopped(note(&Error::bomb_suspected("1000:1"))),
             Outcome::Nothing,
@@ -308,6 +357,9 @@ mod tests {
         for handler in crate::stages::ALL {
             let end = degrade(&handler.kind(), None, &note(&Error::encrypted("a password is needed")));
             match end {
+                Some(end) if handler.kind() == classify::document::KIND => {
+                    assert_eq!((end.result, end.problems.len()), (ResultCode::Success, 1));
+                }
                 Some(end) => assert_eq!(end.result, ResultCode::PasswordProtected),
                 None => assert_eq!(handler.kind(), transcribe::part::KIND),
             }
@@ -339,6 +391,17 @@ mod tests {
              ends completed LIMIT_EXCEEDED [\"InvalidFile: page 3 is damaged\", \"LimitExceeded: 1000:1\"]\n\
              ends completed LIMIT_EXCEEDED [\"InvalidFile: page 3 is damaged\", \"LimitExceeded: 1000:1\"]"
         );
+    }
+
+    #[test]
+    fn members_are_unpacked_after_the_model_was_asked() {
+        let engine = EngineSettings::default();
+        let asked = Payload::default().with_text(read()).with_members(true);
+        let classified = Outcome::Classified { text: read(), problem: None };
+        let Step::Next(next) = after(classified, 10, &asked, &engine) else { panic!("more follows") };
+        assert_eq!(next.kind, unpack::document::KIND);
+        let payload = Payload::parse(next.payload.as_deref()).unwrap();
+        assert_eq!((payload.text, payload.members), (Some(read()), false));
     }
 
     #[test]

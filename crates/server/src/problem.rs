@@ -41,6 +41,8 @@ pub(crate) fn status(kind: ErrorKind) -> StatusCode {
         | ErrorKind::EmptyFile
         | ErrorKind::Encrypted
         | ErrorKind::Corrupt
+        | ErrorKind::ContentBlocked
+        | ErrorKind::SchemaMismatch
         | ErrorKind::Unreadable
         | ErrorKind::FileChanged => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::Timeout

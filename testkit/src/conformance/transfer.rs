@@ -18,6 +18,7 @@ use docmill_core::ports::transfer::{Found, Mark, Origin, Row, TABLES, Table, Val
 use docmill_core::ports::{Store, Transfer};
 use docmill_core::problem::ResultCode;
 use docmill_core::understanding::Understanding;
+use docmill_core::usage::Usage;
 use docmill_core::{Error, ErrorKind, Result};
 use uuid::Uuid;
 
@@ -137,7 +138,16 @@ async fn fill(bench: &Bench<dyn Doors>, store: Arc<dyn Store>) -> World {
         members: false,
     };
     let end = Some(IngestionEnd::completed(ResultCode::Success, Vec::new()));
-    let whole = Done { record: Some(record), artifacts: vec![artifact], facts, end, ..Done::default() };
+    let usage = vec![Usage {
+        call: "documents/x.answers/1.json".into(),
+        provider: "openai".into(),
+        model: "m".into(),
+        tokens_in: 7,
+        tokens_out: 1,
+        cost: Some(0.1),
+    }];
+    let whole =
+        Done { record: Some(record), artifacts: vec![artifact], facts, usage, end, ..Done::default() };
     world.report(&leases[0], done(whole)).await;
     let retry = Outcome::Retry {
         error: failure(ErrorKind::Timeout),

@@ -32,13 +32,13 @@ export const stateWords = (state: string): StateWords =>
   STATES[state as DocumentState] ?? { label: state, tone: "neutral", icon: CircleHelp, action: null };
 
 const STAGES: Partial<Record<Stage, string>> = {
-  queued: "Waiting", intake: "Looking at it", unpacking: "Unpacking", transcribing: "Reading", indexing: "Indexing",
+  queued: "Waiting", intake: "Looking at it", unpacking: "Unpacking", transcribing: "Reading", classifying: "Classifying", indexing: "Indexing",
   completed: "Done", failed: "Failed", skipped: "Skipped", cancelled: "Cancelled",
 };
 export const stageName = (stage: string): string => STAGES[stage as Stage] ?? stage;
 
 /** Stages that take time, in flow order. */
-export const WORKING: Stage[] = ["queued", "intake", "unpacking", "transcribing", "indexing"];
+export const WORKING: Stage[] = ["queued", "intake", "unpacking", "transcribing", "classifying", "indexing"];
 
 /** How far along the way a document is, from its stage alone. */
 export function stageShare(stage: string): number {

@@ -56,6 +56,7 @@ pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
     telemetry(&mut found, settings);
     engine(&mut found, settings);
     sandbox(&mut found, settings);
+    llm(&mut found, settings);
     limits(&mut found, settings);
     found
 }
@@ -106,6 +107,31 @@ fn engine(found: &mut Vec<Finding>, settings: &Settings) {
         if limits.concurrency == Some(0) {
             let path = format!("kinds.{kind}.concurrency");
             add(found, &path, "must be at least 1", "`docmill pause --kind` stops a kind");
+        }
+    }
+}
+
+fn llm(found: &mut Vec<Finding>, settings: &Settings) {
+    let llm = &settings.llm;
+    match llm.address() {
+        // Not repeated: whoever misplaced a key may have written it here.
+        Err(message) => {
+            add(found, "llm.url", &message, "write for instance `openai:` or `http://127.0.0.1:8080/v1`")
+        }
+        Ok(Some(_)) if llm.model.trim().is_empty() => {
+            add(found, "llm.model", "is empty, and `llm.url` is not", "name a model of that service");
+        }
+        Ok(_) => {}
+    }
+    nonzero(found, "llm.timeout", llm.timeout);
+    if llm.total_timeout < llm.timeout {
+        let message = format!("is less than `llm.timeout` ({})", duration_text(llm.timeout));
+        add(found, "llm.total_timeout", &message, "a whole call must fit into it");
+    }
+    for (path, none) in [("llm.concurrency", llm.concurrency == 0), ("llm.max_text", llm.max_text_bytes == 0)]
+    {
+        if none {
+            add(found, path, "must be at least 1", "empty `llm.url` to ask no model");
         }
     }
 }
@@ -218,6 +244,21 @@ mod tests {
         let paths: Vec<&str> = found.iter().map(|(path, ..)| path.as_str()).collect();
         assert_eq!(paths, ["metrics.listen", "otel.endpoint"]);
         assert!(!format!("{found:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_model_needs_an_address_a_name_and_time() {
+        let mut settings = Settings::new("/d".into());
+        settings.llm.url = "sk-hunter2".into();
+        settings.llm.total_timeout = Duration::from_secs(1);
+        settings.llm.concurrency = 0;
+        let found = check(&settings, SCHEMES);
+        let paths: Vec<&str> = found.iter().map(|(path, ..)| path.as_str()).collect();
+        assert_eq!(paths, ["llm.url", "llm.total_timeout", "llm.concurrency"]);
+        assert!(!format!("{found:?}").contains("hunter2"));
+        let mut settings = Settings::new("/d".into());
+        settings.llm.url = "openai:".into();
+        assert_eq!(check(&settings, SCHEMES)[0].0, "llm.model");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::llm::{self, Secret, Vision};
 use super::options::Raw;
 use super::settings::{KindSettings, LogFormat, LogLevel, SandboxMode, Settings};
 use super::value::{bytes_text, duration_text, parse_bytes, parse_duration};
@@ -15,11 +16,11 @@ pub struct Key {
     pub path: &'static str,
     /// What it means, in sentences for the reference page.
     pub doc: &'static str,
-    place: Place,
+    pub(super) place: Place,
 }
 
 /// Where the value lives, which also says what may be written.
-enum Place {
+pub(super) enum Place {
     Text(fn(&mut Settings) -> &mut String),
     Path(fn(&mut Settings) -> &mut PathBuf),
     Bytes(fn(&mut Settings) -> &mut u64),
@@ -30,6 +31,9 @@ enum Place {
     Time(fn(&mut Settings) -> &mut Duration),
     Names(fn(&mut Settings) -> &mut Vec<String>),
     Secrets(fn(&mut Settings) -> &mut Vec<String>),
+    Secret(fn(&mut Settings) -> &mut Secret),
+    Vision(fn(&mut Settings) -> &mut Vision),
+    Price(fn(&mut Settings) -> &mut f64),
     Fraction(fn(&mut Settings) -> &mut f64),
     Mode(fn(&mut Settings) -> &mut SandboxMode),
     Level(fn(&mut Settings) -> &mut LogLevel),
@@ -39,7 +43,7 @@ enum Place {
     KindRate(fn(&mut KindSettings) -> &mut Option<f64>),
 }
 
-const fn key(path: &'static str, place: Place, doc: &'static str) -> Key {
+pub(super) const fn key(path: &'static str, place: Place, doc: &'static str) -> Key {
     Key { path, doc, place }
 }
 
@@ -274,6 +278,17 @@ pub static KEYS: &[Key] = &[
         Place::Path(|s| &mut s.ocr.tessdata),
         "The folder of Tesseract's models. Empty means where the system keeps them.",
     ),
+    llm::URL,
+    llm::MODEL,
+    llm::KEY,
+    llm::VISION,
+    llm::MAX_TEXT,
+    llm::TIMEOUT,
+    llm::TOTAL_TIMEOUT,
+    llm::CONCURRENCY,
+    llm::PER_MINUTE,
+    llm::PRICE_IN,
+    llm::PRICE_OUT,
     key(
         "limits.max_document_bytes",
         Place::Bytes(|s| &mut s.limits.max_document_bytes),
@@ -392,7 +407,7 @@ impl Key {
     /// What may be written, in a word for the reference page.
     pub fn form(&self) -> &'static str {
         match self.place {
-            Place::Text(_) => "text",
+            Place::Text(_) | Place::Secret(_) => "text",
             Place::Path(_) => "path",
             Place::Bytes(_) => "size",
             Place::Count64(_)
@@ -400,7 +415,7 @@ impl Key {
             | Place::Count(_)
             | Place::Priority(_)
             | Place::KindCount(_) => "whole number",
-            Place::KindRate(_) => "number",
+            Place::KindRate(_) | Place::Price(_) => "number",
             Place::Fraction(_) => "number from 0 to 1",
             Place::Time(_) => "duration",
             Place::Names(_) => "list of names",
@@ -408,6 +423,7 @@ impl Key {
             Place::Mode(_) => "`best_effort` or `required`",
             Place::Level(_) => "`error`, `warn`, `info`, `debug` or `trace`",
             Place::Format(_) => "`text` or `json`",
+            Place::Vision(_) => "`auto`, `yes` or `no`",
             Place::Ocr(_) => "`auto`, `never` or `always`",
         }
     }
@@ -435,6 +451,9 @@ impl Key {
             Place::Level(at) => *at(settings) = named(raw, LogLevel::ALL, LogLevel::name)?,
             Place::Format(at) => *at(settings) = named(raw, LogFormat::ALL, LogFormat::name)?,
             Place::Ocr(at) => *at(settings) = named(raw, OcrMode::ALL, OcrMode::name)?,
+            Place::Secret(at) => *at(settings) = Secret::new(text(raw)?.trim()),
+            Place::Vision(at) => *at(settings) = named(raw, Vision::ALL, Vision::name)?,
+            Place::Price(at) => *at(settings) = price(raw)?,
             Place::Fraction(at) => *at(settings) = fraction(raw)?,
             Place::KindCount(at) => {
                 let count = whole(raw, u64::from(u32::MAX))? as u32;
@@ -465,6 +484,8 @@ impl Key {
             }
             // How many there are may be seen, and nothing else.
             Place::Secrets(at) => format!("[{}]", vec![quoted("***"); at(s).len()].join(", ")),
+            Place::Secret(at) => quoted(if at(s).is_empty() { "" } else { "***" }),
+            Place::Vision(at) => quoted(at(s).name()),
             Place::Mode(at) => quoted(match at(s) {
                 SandboxMode::BestEffort => "best_effort",
                 SandboxMode::Required => "required",
@@ -472,7 +493,7 @@ impl Key {
             Place::Level(at) => quoted(at(s).name()),
             Place::Format(at) => quoted(at(s).name()),
             Place::Ocr(at) => quoted(at(s).name()),
-            Place::Fraction(at) => at(s).to_string(),
+            Place::Fraction(at) | Place::Price(at) => at(s).to_string(),
             Place::KindCount(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),
             Place::KindRate(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),
         };
@@ -574,6 +595,12 @@ fn named<T: Copy>(raw: &Raw, all: &[T], name: fn(T) -> &'static str) -> Result<T
     })
 }
 
+fn price(raw: &Raw) -> Result<f64, String> {
+    number(raw)
+        .filter(|n| n.is_finite() && *n >= 0.0)
+        .ok_or_else(|| format!("expected a number from 0 on, found {}", raw.describe()))
+}
+
 fn rate(raw: &Raw) -> Result<f64, String> {
     number(raw)
         .filter(|n| n.is_finite() && *n > 0.0)
@@ -651,6 +678,16 @@ mod tests {
         assert_eq!(settings.passwords, ["one, two", "three"]);
         assert_eq!(key.show(&settings)[0].1, r#"["***", "***"]"#);
         assert!(key.set(&mut settings, "", &Raw::Text("x\n".repeat(101))).is_err());
+    }
+
+    #[test]
+    fn key_of_a_model_is_never_shown() {
+        let (key, _) = Key::find("llm.key").unwrap();
+        let mut settings = Settings::new("/data".into());
+        assert_eq!(key.show(&settings)[0].1, "\"\"");
+        key.set(&mut settings, "", &Raw::Text("sk-hush\n".into())).unwrap();
+        assert_eq!(settings.llm.key.reveal(), "sk-hush");
+        assert_eq!(key.show(&settings)[0].1, "\"***\"");
     }
 
     #[test]

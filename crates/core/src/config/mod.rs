@@ -8,12 +8,14 @@
 
 mod check;
 mod keys;
+mod llm;
 mod options;
 mod reference;
 mod settings;
 mod value;
 
 pub use keys::{KEYS, Key, nearest};
+pub use llm::{LlmSettings, Provider, Secret, Vision};
 pub use options::{ConfigProblem, Options, Raw, Schemes, Written, WrittenAt, resolve};
 pub use reference::reference;
 pub use settings::{

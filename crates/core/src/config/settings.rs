@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::llm::LlmSettings;
 use crate::limits::{GIB, Limits, MIB};
 use crate::ocr::OcrMode;
 use crate::task::DEFAULT_PRIORITY;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub pdfium: PathBuf,
     /// How text is recognised in pictures.
     pub ocr: OcrSettings,
+    /// Which language model is asked, and how.
+    pub llm: LlmSettings,
     /// Caps.
     pub limits: Limits,
     /// How long events are kept.
@@ -72,6 +75,7 @@ impl Settings {
             passwords: Vec::new(),
             pdfium: PathBuf::new(),
             ocr: OcrSettings::default(),
+            llm: LlmSettings::default(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),
             log: LogSettings::default(),

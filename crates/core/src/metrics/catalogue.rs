@@ -124,6 +124,14 @@ catalogue! {
         "bytes handed to the blob store";
     BLOB_READ = Counter "docmill_blob_read_bytes" of Process []:
         "bytes of blobs that were opened or read";
+    LLM_CALLS = Counter "docmill_llm_calls" of Process ["outcome"]:
+        "calls of the language model";
+    LLM_CALL_DURATION = Histogram "docmill_llm_call_duration_seconds" of Process []:
+        "time that a call of the language model took";
+    LLM_TOKENS = Counter "docmill_llm_tokens" of Process ["direction"]:
+        "tokens that the language model has read and written";
+    LLM_COST = Counter "docmill_llm_cost" of Process []:
+        "what the language model has cost, in the currency of llm.price_in and llm.price_out; 0 where they are not set";
     STORE_UP = Gauge "docmill_store_up" of Process []:
         "1 if the store answered when it was last asked for its own numbers, else 0, and they are left out";
     TASKS = Gauge "docmill_tasks" of Store ["kind", "state"]:

@@ -94,6 +94,16 @@ label! {
     }
 }
 
+label! {
+    /// Which way tokens go.
+    TokenDirection {
+        /// The model reads them.
+        In => "in",
+        /// The model writes them.
+        Out => "out",
+    }
+}
+
 /// What the reference page says about each label.
 pub(super) fn values() -> Vec<(String, String)> {
     fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -116,6 +126,7 @@ pub(super) fn values() -> Vec<(String, String)> {
         row("status", &INGESTIONS.sample(), quoted(IngestionStatus::ALL.iter().map(|v| v.name()))),
         row("reason", &CHILDREN_ENDED.sample(), quoted(ChildEnd::ALL.iter().map(|v| v.name()))),
         ("`operation`".to_owned(), quoted(BlobOperation::ALL.iter().map(|v| v.name()))),
+        ("`direction`".to_owned(), quoted(TokenDirection::ALL.iter().map(|v| v.name()))),
         ("`version`".to_owned(), "the version of the binary".to_owned()),
     ]
 }

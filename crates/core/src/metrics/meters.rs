@@ -43,13 +43,17 @@ fn gauge(registry: &mut Registry, row: &Metric) -> Gauge {
     gauge
 }
 
-fn histogram(registry: &mut Registry, row: &Metric, buckets: impl IntoIterator<Item = f64>) -> Histogram {
+pub(super) fn histogram(
+    registry: &mut Registry,
+    row: &Metric,
+    buckets: impl IntoIterator<Item = f64>,
+) -> Histogram {
     let histogram = Histogram::new(buckets);
     register(registry, row, histogram.clone());
     histogram
 }
 
-fn counters(registry: &mut Registry, row: &Metric) -> Family<Labels, Counter> {
+pub(super) fn counters(registry: &mut Registry, row: &Metric) -> Family<Labels, Counter> {
     let family = Family::<Labels, Counter>::default();
     register(registry, row, family.clone());
     family
@@ -69,7 +73,7 @@ pub struct Tries {
 }
 
 impl Tries {
-    fn new(registry: &mut Registry, row: &Metric) -> Self {
+    pub(super) fn new(registry: &mut Registry, row: &Metric) -> Self {
         let family = counters(registry, row);
         let of = |outcome: Outcome| family.get_or_create_owned(&vec![("outcome", outcome.name().to_owned())]);
         Self { ok: of(Outcome::Ok), failed: of(Outcome::Failed) }

@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod labels;
+mod llm;
 mod meters;
 mod sample;
 
@@ -14,7 +15,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 pub use catalogue::{ALL, About, Metric, Type, reference};
-pub use labels::{AttemptOutcome, BlobOperation, ChildEnd, Outcome};
+pub use labels::{AttemptOutcome, BlobOperation, ChildEnd, Outcome, TokenDirection};
+pub use llm::LlmMeter;
 pub use meters::{BlobMeter, ChildMeter, EngineMeter, KindMeter, StoreMeter, Tries};
 pub use sample::{ProcessUsage, Sample};
 
@@ -35,6 +37,8 @@ pub struct Metrics {
     pub blobs: BlobMeter,
     /// For the child pool.
     pub children: ChildMeter,
+    /// For the language model.
+    pub llm: LlmMeter,
     kinds: Vec<String>,
     counted: Registry,
 }
@@ -47,10 +51,11 @@ impl Metrics {
         let children = ChildMeter::new(&mut counted);
         let store = StoreMeter::new(&mut counted);
         let blobs = BlobMeter::new(&mut counted);
+        let llm = LlmMeter::new(&mut counted);
         let build = Info::new(vec![("version", version.to_owned())]);
         meters::register(&mut counted, &catalogue::BUILD, build);
         let kinds = kinds.iter().map(ToString::to_string).collect();
-        Self { engine, store, blobs, children, kinds, counted }
+        Self { engine, store, blobs, children, llm, kinds, counted }
     }
 
     /// The page that a scraper reads, in the text format of OpenMetrics.

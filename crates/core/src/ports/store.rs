@@ -31,6 +31,7 @@ use crate::ports::access::Access;
 use crate::problem::Problem;
 use crate::task::{Lease, NewTask, Size, TaskKind};
 use crate::understanding::Understanding;
+use crate::usage::Usage;
 
 /// Content that lies in the blob store already.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -189,6 +190,8 @@ pub struct Done {
     pub fan_out: Option<FanOut>,
     /// An unpack run has ended.
     pub manifest: Option<ManifestEnd>,
+    /// What was paid for.
+    pub usage: Vec<Usage>,
     /// The ingestion ends here.
     pub end: Option<IngestionEnd>,
 }

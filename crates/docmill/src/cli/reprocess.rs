@@ -32,7 +32,8 @@ pub(super) struct Args {
 
 fn stages() -> PossibleValuesParser {
     PossibleValuesParser::new(
-        [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Indexing].map(Stage::name),
+        [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Classifying, Stage::Indexing]
+            .map(Stage::name),
     )
 }
 

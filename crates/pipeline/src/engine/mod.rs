@@ -18,11 +18,12 @@ mod shutdown;
 mod sweeper;
 mod worker;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use docmill_core::config::EngineSettings;
+use docmill_core::config::{EngineSettings, KindSettings, Settings};
 use docmill_core::id::{Epoch, TaskId, TenantId, WorkerId};
 use docmill_core::ports::store::ClaimSpec;
 use docmill_core::task::{TaskKind, UNITS_PER_SLOT};
@@ -237,11 +238,19 @@ impl EngineHandle {
     }
 }
 
+/// Limits of kinds, as they are set. Documents wait for a model in the queue, where any worker may take them, and not in
+/// the hands of one: each worker holds what it can ask about, and as many again.
+fn per_kind(settings: &Settings) -> BTreeMap<String, KindSettings> {
+    let mut limits = settings.engine.per_kind.clone();
+    let classify = limits.entry(stages::classify::document::KIND.to_string()).or_default();
+    classify.concurrency.get_or_insert(settings.llm.concurrency.saturating_mul(2));
+    limits
+}
+
 /// Starts an engine on the current runtime.
 pub(crate) fn start(inner: Arc<Inner>, options: EngineOptions) -> Result<EngineHandle> {
     let kinds = options.task_kinds()?;
-    let per_kind = &inner.deps.settings.engine.per_kind;
-    let capacity = Capacity::new(options.slots, &kinds, per_kind);
+    let capacity = Capacity::new(options.slots, &kinds, &per_kind(&inner.deps.settings));
     let worker_id = WorkerId(inner.deps.ids.next());
     let (reports, at_the_desk) = mpsc::unbounded_channel();
     let engine = Arc::new(Engine {

@@ -145,7 +145,8 @@ async fn handle(engine: &Engine, lease: &Lease, seat: &Seat) -> Result<Done> {
         return Err(Error::bug(format!("nothing handles tasks of kind `{}`", lease.kind)));
     };
     let inner = &engine.inner;
-    let cx = Context { deps: &inner.deps, disk: &inner.disk, progress: &seat.progress };
+    let (deps, disk, turns) = (&inner.deps, &inner.disk, &inner.turns);
+    let cx = Context { deps, disk, progress: &seat.progress, turns };
     match AssertUnwindSafe(handler.run(&cx, lease)).catch_unwind().await {
         Ok(result) => result,
         Err(panic) => Err(Error::bug(format!("`{}` panicked: {}", lease.kind, said(panic.as_ref())))),

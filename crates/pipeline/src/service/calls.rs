@@ -12,7 +12,9 @@ use docmill_core::batch::{BatchChange, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::call::Call;
 use docmill_core::document::DocumentState;
 use docmill_core::id::{BatchId, IngestionId, TaskId, TenantId};
+use docmill_core::ingestion::Stage;
 use docmill_core::ports::store::ListQuery;
+use docmill_core::problem::ResultCode;
 use docmill_core::{Error, Result, crash};
 use serde::Serialize;
 use serde_json::Value;
@@ -349,7 +351,24 @@ async fn retry(inner: &Inner, tenant: TenantId, id: Option<&str>) -> Result<Valu
     {
         return Err(no_document(id));
     }
-    json(store.retry(tenant, id).await?)
+    let answer = store.retry(tenant, id).await?;
+    if let Some(id) = id
+        && answer.count == 0
+        && is_unclassified(inner, tenant, id).await?
+    {
+        // Nothing failed but the model: only that step is done again.
+        let ids = [id.to_owned()];
+        return json(reprocess::reprocess(inner, tenant, &ids, None, Some(Stage::Classifying), false).await?);
+    }
+    json(answer)
+}
+
+/// Whether asking a model came to nothing, or to something that the document does not bear out.
+async fn is_unclassified(inner: &Inner, tenant: TenantId, id: &str) -> Result<bool> {
+    let Some(shown) = inner.deps.store.show(tenant, id).await? else { return Ok(false) };
+    let unclassified = shown.problems.iter().any(|problem| problem.code == ResultCode::NotClassified)
+        || (shown.state == DocumentState::Unclassified && inner.deps.llm.is_some());
+    Ok(shown.status == Stage::Completed && unclassified)
 }
 
 async fn change_batch(inner: &Inner, tenant: TenantId, batch: &str, change: BatchChange) -> Result<Value> {

@@ -29,6 +29,7 @@ pub(super) async fn examine(inner: &Inner, tenant: TenantId) -> DoctorAnswer {
     checks.extend(sandbox(inner).await);
     checks.extend(recognition(inner.deps.ocr.as_ref()).await);
     checks.extend(meaning(inner.deps.embedder.as_ref()).await);
+    checks.push(model(inner));
     DoctorAnswer { ok: checks.iter().all(|check| check.ok), checks }
 }
 
@@ -105,6 +106,18 @@ async fn index(inner: &Inner) -> Result<String> {
             .with_hint("start a worker (`docmill serve` or `docmill work`) and let it catch up"));
     }
     Ok(format!("holds change {watermark} of {last}"))
+}
+
+/// Which language model is asked. It is not asked now: that would cost something.
+fn model(inner: &Inner) -> DoctorCheck {
+    let (detail, hint) = match &inner.deps.llm {
+        Some(llm) => (llm.identity().to_owned(), None),
+        None => (
+            "off: no language model is configured".to_owned(),
+            Some("set `llm.url` and `llm.model`".to_owned()),
+        ),
+    };
+    DoctorCheck { name: "llm".into(), ok: true, detail, hint }
 }
 
 /// What there is to recognise text with. docmill works without, so that what is missing is told and is no fault;

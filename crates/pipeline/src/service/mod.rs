@@ -36,6 +36,7 @@ use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::engine::{self, EngineHandle, EngineOptions};
 use crate::pages::Viewer;
+use crate::stages::classify::Turns;
 use crate::stages::receive::together::Together;
 use crate::stages::receive::{self, Offer};
 use sample::Sampler;
@@ -67,6 +68,8 @@ pub(crate) struct Inner {
     embedding_error: Mutex<Option<ErrorNote>>,
     sampler: Sampler,
     viewer: Viewer,
+    /// Who asks the model what.
+    pub(crate) turns: Turns,
     started_at: Timestamp,
 }
 
@@ -116,6 +119,7 @@ impl Service {
             embedding: tokio::sync::Mutex::new(()),
             embedding_error: Mutex::new(None),
             sampler: Sampler::default(),
+            turns: Turns::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -21,7 +21,8 @@ const CHUNK: usize = 500;
 const SIDE_BY_SIDE: usize = 32;
 
 /// Where work can begin.
-const BEGINNINGS: [Stage; 4] = [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Indexing];
+const BEGINNINGS: [Stage; 5] =
+    [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Classifying, Stage::Indexing];
 
 /// Starts what is selected again; a document that is at work anyway is left alone.
 pub(super) async fn reprocess(

@@ -4,6 +4,7 @@
 //! members of a container under the task's lease; everything else they return as a value, and only the engine
 //! commits it. What follows is asked of `plan`, never decided here.
 
+pub mod classify;
 pub mod intake;
 pub mod no_op;
 pub mod payload;
@@ -44,6 +45,7 @@ pub static ALL: &[&dyn TaskHandler] = &[
     &transcribe::text::ExtractText,
     &transcribe::part::ExtractTextPart,
     &transcribe::join::JoinText,
+    &classify::document::ClassifyDocument,
     &no_op::NoOp,
 ];
 
@@ -57,6 +59,7 @@ pub struct Context<'a> {
     pub(crate) deps: &'a Deps,
     pub(crate) disk: &'a DiskWatch,
     pub(crate) progress: &'a Progress,
+    pub(crate) turns: &'a classify::Turns,
 }
 
 impl Context<'_> {

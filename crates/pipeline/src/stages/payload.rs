@@ -20,6 +20,9 @@ pub struct Payload {
     /// How the text was read, where members remain to be unpacked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<TextEnd>,
+    /// Files lie inside, which are unpacked after what is done now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub members: bool,
     /// Of a no-op: wait so many milliseconds, as work does that waits for somebody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u32>,
@@ -36,7 +39,8 @@ pub struct TextEnd {
 
 impl Payload {
     /// Do the work even if an equal result is there.
-    pub const FORCE: Self = Self { force: true, pages: None, of: None, text: None, wait_ms: None };
+    pub const FORCE: Self =
+        Self { force: true, pages: None, of: None, text: None, members: false, wait_ms: None };
 
     /// Reads what [`Payload::to_json`] wrote.
     pub fn parse(text: Option<&str>) -> Result<Self> {
@@ -73,6 +77,12 @@ impl Payload {
         Self { text: Some(text), ..self.clone() }
     }
 
+    /// The same, for a document with or without files inside.
+    #[must_use]
+    pub fn with_members(&self, members: bool) -> Self {
+        Self { members, ..self.clone() }
+    }
+
     /// The same, of a document of so many pages.
     #[must_use]
     pub fn of(&self, pages: u32) -> Self {
@@ -96,6 +106,7 @@ mod tests {
                 result: ResultCode::InvalidFile,
                 problems: vec![Problem::new(docmill_core::ErrorKind::Corrupt, "page 3 is damaged")],
             }),
+            Payload::FORCE.with_members(true),
             Payload { wait_ms: Some(100), ..Payload::default() },
         ] {
             assert_eq!(Payload::parse(payload.to_json().as_deref()).unwrap(), payload);

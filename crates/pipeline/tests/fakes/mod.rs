@@ -119,6 +119,7 @@ impl World {
             ocr: Arc::clone(&ocr) as _,
             embedder: Arc::clone(&embedder) as _,
             understander: Arc::new(FirstLine),
+            llm: None,
             generator: Arc::new(NoGenerator),
             index: Arc::new(index),
             vectors: Arc::clone(&vectors) as _,

@@ -15,6 +15,7 @@ use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::state::TaskState;
 use docmill_core::task::Lease;
 use docmill_core::understanding::{Evidence, Labelled, Understanding};
+use docmill_core::usage::Usage;
 
 use super::world::{KIND, World, done, ended, failure, new_task};
 use crate::conformance::{Bench, Case};
@@ -25,6 +26,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         failed_rerun_keeps_what_was_read,
         state_follows_the_ingestions,
         understanding_is_shown_and_a_document_without_a_title_is_unclassified,
+        answer_is_paid_for_once_whoever_tells_and_outlives_its_document,
         stale_document_is_told_by_the_server,
         list_pages_see_each_document_once,
         list_matches_language_time_and_batch,
@@ -166,6 +168,47 @@ async fn understanding_is_shown_and_a_document_without_a_title_is_unclassified(b
     assert!(world.store.show(world.tenant, &ids[0]).await.unwrap().is_none());
     let dossiers = world.store.dossiers(world.tenant, None, 10).await.unwrap();
     assert_eq!(dossiers.iter().filter(|d| d.facts.understanding.is_some()).count(), 1);
+}
+
+async fn answer_is_paid_for_once_whoever_tells_and_outlives_its_document(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let paid = |call: &str, cost| Usage {
+        call: call.into(),
+        provider: "openai".into(),
+        model: "Ünïcödé-1".into(),
+        tokens_in: 1_000,
+        tokens_out: u64::from(u32::MAX) + 1,
+        cost,
+    };
+    let told = |usage| {
+        let end = Some(IngestionEnd::completed(ResultCode::Success, Vec::new()));
+        done(Done { usage, end, ..Done::default() })
+    };
+    let first = world.take(world.receipt(None, "a.txt", "a")).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, told(vec![paid("one", Some(0.125)), paid("two", None)])).await;
+    // Another receipt of the same content uses what was paid before, and more.
+    world.take(world.receipt(None, "b.txt", "a")).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, told(vec![paid("one", Some(7.0)), paid("three", None)])).await;
+    let id = first.document_id.unwrap();
+    let shown = world.store.show(world.tenant, &id.to_string()).await.unwrap().unwrap();
+    let costs: Vec<Option<f64>> = shown.usage.iter().map(|line| line.cost).collect();
+    assert_eq!(costs, [Some(0.125), None, None]);
+    let line = &shown.usage[0];
+    assert_eq!((line.ingestion_id, line.step.as_str()), (first.ingestion_id, KIND.as_str()));
+    assert_eq!((line.model.as_str(), line.tokens_in), ("Ünïcödé-1", 1_000));
+    assert_eq!(line.tokens_out, u64::from(u32::MAX) + 1);
+    // Another tenant may have a call of the same name.
+    let other = world.store.tenant("other").await.unwrap();
+    let mut theirs = world.receipt(None, "a.txt", "a");
+    theirs.tenant_id = other;
+    let received = world.take(theirs).await;
+    let lease = world.claim_one().await;
+    world.report(&lease, told(vec![paid("one", Some(0.5))])).await;
+    let theirs = received.document_id.unwrap().to_string();
+    assert_eq!(world.store.show(other, &theirs).await.unwrap().unwrap().usage.len(), 1);
+    assert!(world.store.remove(world.tenant, id).await.unwrap().is_some());
 }
 
 async fn state_follows_the_ingestions(bench: Bench<dyn Store>) {

@@ -23,6 +23,7 @@ use super::row::{json as to_json, sql_error, text, text_opt};
 use super::task::{self, BareLease, Begin, Belongs, TaskRow, lease_columns};
 use super::tx::Tx;
 use super::understanding::{self, Understood};
+use super::usage::{self, Paid};
 
 /// An ingestion shows its progress this often: each note costs a row that is written.
 const PROGRESS_EVERY_MS: i64 = 1_000;
@@ -110,6 +111,7 @@ pub(super) struct Reports {
     artifacts: BTreeMap<(IngestionId, String), Artifact>,
     progress: BTreeMap<IngestionId, Progress>,
     understood: BTreeMap<(IngestionId, String), Understood>,
+    paid: Vec<Paid>,
     manifests: Vec<(Belongs, ManifestEnd)>,
 }
 
@@ -211,6 +213,7 @@ impl Reports {
         }
         let progress = self.progress.entry(belongs.ingestion_id).or_default();
         progress.learn(&done.facts);
+        self.paid.extend(Paid::by(row, done));
         if let Some((step, understood)) = Understood::by(row, done)? {
             progress.understood_by = Some(step.clone());
             self.understood.insert((belongs.ingestion_id, step), understood);
@@ -326,6 +329,7 @@ impl Reports {
         store_records(tx, &self.records).await?;
         store_artifacts(tx, &self.artifacts).await?;
         understanding::keep(tx, &self.understood).await?;
+        usage::keep(tx, &self.paid).await?;
         note_progress(tx, &self.progress).await?;
         for (belongs, manifest) in &self.manifests {
             children::end_run(tx, belongs, manifest).await?;

@@ -23,6 +23,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
         "0007_understanding_apart",
         include_str!("../../../../../migrations/postgres/0007_understanding_apart.sql"),
     ),
+    ("0008_usage", include_str!("../../../../../migrations/postgres/0008_usage.sql")),
 ];
 
 /// The schema this build works with.

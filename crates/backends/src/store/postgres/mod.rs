@@ -38,6 +38,7 @@ mod transfer;
 mod tree;
 mod tx;
 mod understanding;
+mod usage;
 mod worker;
 mod writer;
 

@@ -16,6 +16,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
         "0007_understanding_apart",
         include_str!("../../../../../migrations/sqlite/0007_understanding_apart.sql"),
     ),
+    ("0008_usage", include_str!("../../../../../migrations/sqlite/0008_usage.sql")),
 ];
 
 /// The schema this build works with.

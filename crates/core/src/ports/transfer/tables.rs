@@ -253,6 +253,23 @@ pub static TABLES: &[Table] = &[
         columns: &[id("ingestion_id"), text("step"), id("tenant_id"), text("body")],
     },
     Table {
+        name: "usage",
+        key: &["tenant_id", "call"],
+        incidental: false,
+        columns: &[
+            id("tenant_id"),
+            text("call"),
+            id("ingestion_id"),
+            text("step"),
+            text("provider"),
+            text("model"),
+            integer("tokens_in"),
+            integer("tokens_out"),
+            real("cost"),
+            integer("at"),
+        ],
+    },
+    Table {
         name: "artifact",
         key: &["ingestion_id", "name"],
         incidental: false,

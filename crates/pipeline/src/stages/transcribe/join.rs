@@ -14,8 +14,9 @@ use docmill_core::{Error, Result};
 
 use super::part::PREFIX;
 use super::understood::understood;
-use super::{facts, fingerprint, has_members, keep_words, mean_quality, text, unpack_next, verdict};
-use crate::plan::Outcome;
+use super::{
+    facts, fingerprint, has_members, keep_words, mean_quality, text, transcribed, unpack_next, verdict,
+};
 use crate::stages::payload::Payload;
 use crate::stages::{Context, TaskHandler, document};
 use crate::transcripts;
@@ -73,7 +74,7 @@ impl TaskHandler for JoinText {
         };
         let done = Done { record: Some(record), artifacts: vec![artifact], facts, ..Done::default() };
         let members = unpack_next(cx, lease, members, &mut problems);
-        cx.done(lease, Outcome::Transcribed { result, problems, members }, done)
+        cx.done(lease, transcribed(cx, result, problems, members), done)
     }
 }
 

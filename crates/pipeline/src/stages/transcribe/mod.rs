@@ -16,10 +16,12 @@ use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::Lease;
 
 use crate::deps::Deps;
+use crate::plan::Outcome;
 use crate::stages::Context;
 use crate::stages::intake::document::too_deep;
 
 pub(crate) use collect::{Collector, EMBEDDED_FILES, OcrNote};
+pub(crate) use understood::understood;
 
 /// Raise it when the same bytes and settings give other text than before: old results are not reused then.
 const VERSION: u32 = 3;
@@ -86,6 +88,16 @@ pub(crate) fn unpack_next(
         problems.push(Problem::new(error.kind(), message));
     }
     members && too_deep.is_none()
+}
+
+/// What the reading of a text has come to. A model is asked next where there is one.
+pub(crate) fn transcribed(
+    cx: &Context<'_>,
+    result: ResultCode,
+    problems: Vec<Problem>,
+    members: bool,
+) -> Outcome {
+    Outcome::Transcribed { result, problems, members, classify: cx.deps.llm.is_some() }
 }
 
 /// The verdict on a transcript that no error ended. Pages of which none gives any text (a scan) are stored

@@ -12,7 +12,7 @@ use docmill_core::wire::{Kind, Want};
 use docmill_core::{Error, Result, crash};
 
 use super::understood::understood;
-use super::{Collector, OcrNote, facts, fingerprint, has_members, unpack_next, verdict};
+use super::{Collector, OcrNote, facts, fingerprint, has_members, transcribed, unpack_next, verdict};
 use crate::plan::{Outcome, is_limit};
 use crate::stages::intake::document::{route, sniffed};
 use crate::stages::payload::Payload;
@@ -117,7 +117,7 @@ async fn finish(
     };
     let done = Done { record: Some(record), artifacts: vec![artifact], facts, ..Done::default() };
     let members = unpack_next(cx, lease, members, &mut problems);
-    cx.done(lease, Outcome::Transcribed { result, problems, members }, done)
+    cx.done(lease, transcribed(cx, result, problems, members), done)
 }
 
 /// Whether an error is to be lived with: the table says so, or a limit stopped the reading of something of
@@ -145,7 +145,7 @@ fn take_over(cx: &Context<'_>, lease: &Lease, record: StepRecord) -> Result<Done
         record: Some(StepRecord { reused: true, ..record }),
         ..Done::default()
     };
-    cx.done(lease, Outcome::Transcribed { result: ResultCode::Success, problems, members }, done)
+    cx.done(lease, transcribed(cx, ResultCode::Success, problems, members), done)
 }
 
 /// Begun here by a person (`--from`), although it belongs elsewhere.

@@ -16,7 +16,7 @@ use crate::stages::Context;
 const DEAR: u64 = 32;
 
 /// What the transcript says, and the transcript again; nothing of a document without a word.
-pub(super) async fn understood(
+pub(crate) async fn understood(
     cx: &Context<'_>,
     lease: &Lease,
     transcript: Transcript,

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::super::super::shared::look::{member_name, receipts_and_ends, sort_timeline, stage, step_outcome};
 use super::super::row::{Columns, sql_error};
+use super::super::usage;
 use super::{evidence, evidence_from, resolve, state};
 
 /// A document of a tenant, and the connection to ask about it.
@@ -58,6 +59,7 @@ pub(in super::super) async fn show(
     answer.artifacts = artifacts(&mut asked).await?;
     answer.parent = parent(&mut asked).await?;
     answer.children = children(&mut asked).await?;
+    answer.usage = asked.collect("list what was paid", usage::OF_DOCUMENT, usage::line).await?;
     answer.timeline = timeline(&mut asked, &answer.ingestions).await?;
     Ok(Some(answer))
 }
@@ -108,6 +110,7 @@ async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnsw
             artifacts: Vec::new(),
             parent: None,
             children: Vec::new(),
+            usage: Vec::new(),
             timeline: Vec::new(),
         })
     });

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::super::super::shared::look::{member_name, receipts_and_ends, sort_timeline, stage, step_outcome};
 use super::super::row::Columns;
+use super::super::usage;
 use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, resolve, state};
 
 /// Members listed with a container; the rest is found by `list`.
@@ -71,6 +72,7 @@ pub(in super::super) fn show(
             artifacts: Vec::new(),
             parent: None,
             children: Vec::new(),
+            usage: Vec::new(),
             timeline: Vec::new(),
         })
     })?;
@@ -80,6 +82,8 @@ pub(in super::super) fn show(
     answer.artifacts = artifacts(conn, document)?;
     answer.parent = parent(conn, document)?;
     answer.children = children(conn, document)?;
+    answer.usage =
+        collect(conn, "list what was paid", usage::OF_DOCUMENT, [document.as_bytes()], usage::line)?;
     answer.timeline = timeline(conn, document, &answer.ingestions)?;
     Ok(Some(answer))
 }
