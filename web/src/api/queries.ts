@@ -90,12 +90,14 @@ export const useWhy = (id: string, enabled: boolean) =>
     queryFn: ({ signal }) => get<Why>(`/v1/why/${encodeURIComponent(id)}`, {}, signal),
   });
 
-export const useSearch = (q: string, limit = 50) =>
+export type SearchMode = "text" | "semantic" | "hybrid";
+
+export const useSearch = (q: string, limit = 50, mode: SearchMode = "text") =>
   useQuery({
-    queryKey: ["search", q, limit],
+    queryKey: ["search", q, limit, mode],
     enabled: q.trim() !== "",
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => get<SearchAnswer>("/v1/search", { q, limit }, signal),
+    queryFn: ({ signal }) => get<SearchAnswer>("/v1/search", { q, limit, mode }, signal),
   });
 
 export const useProblems = () =>

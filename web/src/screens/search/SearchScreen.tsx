@@ -1,8 +1,8 @@
-/** Full-text search: passages with what was found, and the way to the page. */
+/** Search by words, by meaning or by both: passages with what was found, and the way to the page. */
 import { FileSearch, Search, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { useSearch } from "../../api/queries";
+import { type SearchMode, useSearch } from "../../api/queries";
 import type { SearchHit } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
@@ -17,6 +17,12 @@ import { useBlobUrl, usePageImage } from "../../ui/PageImage";
 
 const LIMIT = 50;
 
+const MODES: { mode: SearchMode; name: string; hint: string }[] = [
+  { mode: "text", name: "Words", hint: "Documents that have these words" },
+  { mode: "semantic", name: "Meaning", hint: "Passages that mean something like it, in other words too" },
+  { mode: "hybrid", name: "Both", hint: "By words and by meaning together" },
+];
+
 /** Where a hit leads: to the page of its passage, with the words marked. */
 export const hitAddress = (hit: SearchHit, query: string): string =>
   `/documents/${hit.document_id}?q=${encodeURIComponent(query)}${hit.page ? `&page=${hit.page}` : ""}`;
@@ -28,7 +34,8 @@ export function SearchScreen() {
   const [active, setActive] = useState(-1);
   const [, go] = useLocation();
   const list = useRef<HTMLOListElement>(null);
-  const answer = useSearch(query, LIMIT);
+  const mode = MODES.find((known) => known.mode === params.get("mode"))?.mode ?? "text";
+  const answer = useSearch(query, LIMIT, mode);
   const hits = query.trim() ? answer.data?.hits ?? [] : [];
   useEffect(() => setTyped(query), [query]);
   useEffect(() => {
@@ -65,10 +72,25 @@ export function SearchScreen() {
             </button>
           )}
         </form>
+        <div role="group" aria-label="How to search" className="-mt-2 mb-4 flex gap-1">
+          {MODES.map((known) => (
+            <button
+              key={known.mode}
+              type="button"
+              aria-pressed={known.mode === mode}
+              title={known.hint}
+              onClick={() => set({ mode: known.mode === "text" ? null : known.mode }, true)}
+              className={cx("rounded-md px-2.5 py-1 text-sm", known.mode === mode ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-hover")}
+            >
+              {known.name}
+            </button>
+          ))}
+        </div>
+        {query.trim() && answer.data?.note && !answer.error && <p role="status" className="mb-3 text-sm text-ink-2">{answer.data.note}</p>}
         {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
           : !query.trim() ? (
             <Empty icon={<FileSearch size={20} />} title="Search in everything that was read">
-              <p>Every word must be there. Quotes keep words together. A hit leads to its page.</p>
+              <p>Documents with all the words come first. Quotes keep words together. A hit leads to its page.</p>
             </Empty>
           ) : answer.isPending ? <Skeletons lines={8} />
           : hits.length === 0 ? (
