@@ -241,7 +241,7 @@ def main():
     if given.write:
         path = ROOT / "bench/results/embed.json"
         document = {
-            "made_by": "bench/understand/embed.py SHARED --write",
+            "made_by": " ".join(["bench/understand/embed.py SHARED", *(["--docmill PROGRAM"] if given.docmill else []), "--write"]),
             "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "commit": commit(),
             "machine": facts,
