@@ -220,6 +220,7 @@ pub struct StepRecord {
 
 impl StepRecord {
     /// The record as it was made, from where its parts are kept.
+    #[must_use]
     pub fn with_understanding(mut self, understanding: Option<Understanding>) -> Self {
         if understanding.is_some() {
             self.facts.understanding = understanding;
