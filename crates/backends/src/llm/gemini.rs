@@ -59,10 +59,9 @@ impl Tongue for Gemini {
             .filter_map(|part| part.get("text")?.as_str())
             .collect();
         let ending = match candidate.and_then(|candidate| candidate.get("finishReason")?.as_str()) {
-            _ if blocked => Ending::Refused,
-            Some("STOP") | None => Ending::Complete,
-            Some("MAX_TOKENS") => Ending::CutShort,
-            Some(_) => Ending::Refused,
+            Some("STOP") | None if !blocked => Ending::Complete,
+            Some("MAX_TOKENS") if !blocked => Ending::CutShort,
+            _ => Ending::Refused,
         };
         let tokens = |name: &str| reply.pointer(name).and_then(Value::as_u64).unwrap_or(0);
         Some(Answer {

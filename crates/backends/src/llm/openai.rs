@@ -61,8 +61,7 @@ impl Tongue for OpenAi {
         let message = choice.get("message")?;
         let refusal = message.get("refusal").and_then(Value::as_str).filter(|words| !words.is_empty());
         let ending = match choice.get("finish_reason").and_then(Value::as_str) {
-            _ if refusal.is_some() => Ending::Refused,
-            Some("content_filter") => Ending::Refused,
+            end if refusal.is_some() || end == Some("content_filter") => Ending::Refused,
             Some("length") => Ending::CutShort,
             _ => Ending::Complete,
         };

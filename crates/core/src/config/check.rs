@@ -116,7 +116,7 @@ fn llm(found: &mut Vec<Finding>, settings: &Settings) {
     match llm.address() {
         // Not repeated: whoever misplaced a key may have written it here.
         Err(message) => {
-            add(found, "llm.url", &message, "write for instance `openai:` or `http://127.0.0.1:8080/v1`")
+            add(found, "llm.url", &message, "write for instance `openai:` or `http://127.0.0.1:8080/v1`");
         }
         Ok(Some(_)) if llm.model.trim().is_empty() => {
             add(found, "llm.model", "is empty, and `llm.url` is not", "name a model of that service");

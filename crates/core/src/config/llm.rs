@@ -43,7 +43,7 @@ impl Default for LlmSettings {
             vision: Vision::Auto,
             max_text_bytes: 24 * KIB,
             timeout: Duration::from_secs(90),
-            total_timeout: Duration::from_secs(180),
+            total_timeout: Duration::from_mins(3),
             concurrency: 4,
             per_minute: 0,
             price_in: 0.0,
