@@ -205,6 +205,25 @@ fn read_stores_nothing_and_answers_a_line_a_file_in_order() {
 }
 
 #[test]
+fn search_without_a_model_finds_by_words_and_says_so() {
+    let mill = Mill::new();
+    mill.write("a.txt", "the quick brown alpaca\n");
+    mill.write("b.txt", "a slow green alpaca\n");
+    mill.run(&["ingest", "in"]).expect(0);
+    // Nobody knows what is meant; the way out is named.
+    mill.run(&["search", "camels", "--mode", "semantic"]).expect(1).says(&["docmill models pull"]);
+    let found = mill.run(&["search", "quick alpaca", "--mode", "hybrid", "--json"]).expect(0).json();
+    assert_eq!((found["mode"].as_str(), found["hits"].as_array().unwrap().len()), (Some("text"), 1));
+    assert!(found["note"].as_str().unwrap().contains("docmill models pull"), "{found}");
+    // All words first; if no document has them all, some of them.
+    let both = mill.run(&["search", "quick green alpaca", "--json"]).expect(0).json();
+    assert_eq!(both["hits"].as_array().unwrap().len(), 2);
+    assert!(both["note"].as_str().unwrap().contains("some of them"), "{both}");
+    let exact = mill.run(&["search", "\"quick green\"", "--json"]).expect(0).json();
+    assert_eq!(exact["hits"].as_array().unwrap().len(), 0);
+}
+
+#[test]
 fn backup_is_restored_whole_and_searchable() {
     let mill = Mill::new();
     mill.write("a.txt", "remember the ocelot\n");

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     conformance::run(vec![
         Property::asked_by(VARIABLE, "vectors_are_those_of_sentence_transformers", vectors).into_trial(),
         Property::asked_by(VARIABLE, "classify_tells_meanings_apart", classify).into_trial(),
+        Property::asked_by(VARIABLE, "search_finds_what_is_meant", search).into_trial(),
     ])
 }
 
@@ -56,7 +57,8 @@ fn vectors(folder: Option<&str>) {
     }
 }
 
-fn classify(folder: Option<&str>) {
+/// A data directory with the model in it.
+fn mill(folder: Option<&str>) -> Mill {
     let folder = Path::new(folder.expect("it is asked for by naming the folder"));
     let mill = Mill::new();
     let model = mill.data().join("models/all-minilm-l6-v2");
@@ -64,6 +66,35 @@ fn classify(folder: Option<&str>) {
     for file in ["model.safetensors", "tokenizer.json"] {
         std::fs::copy(folder.join(file), model.join(file)).unwrap();
     }
+    mill
+}
+
+/// Documents come in, and are found by what they mean when the command returns; by words and meaning together too.
+fn search(folder: Option<&str>) {
+    let mill = mill(folder);
+    mill.write("oil.txt", "The refinery pumps crude through a pipeline to the power station.");
+    mill.write("bread.txt", "Our chef serves sourdough with butter and a bowl of soup.");
+    mill.write("law.txt", "The court dismissed the appeal of the tenant.");
+    mill.run(&["ingest", "in"]).expect(0);
+    let first = |query: &str, mode: &str| {
+        let answer = mill.run(&["search", query, "--mode", mode, "--json"]).expect(0).json();
+        assert_eq!((answer["mode"].as_str(), &answer["note"]), (Some(mode), &serde_json::Value::Null));
+        let hit = &answer["hits"][0];
+        assert!(hit["page"] == 1 && !hit["snippet"].as_str().unwrap().is_empty(), "{hit}");
+        hit["name"].as_str().unwrap().to_owned()
+    };
+    for mode in ["semantic", "hybrid"] {
+        assert_eq!(first("where can I have lunch", mode), "bread.txt");
+        assert_eq!(first("fossil fuels", mode), "oil.txt");
+        assert_eq!(first("judges and lawyers", mode), "law.txt");
+    }
+    assert_eq!(first("tenant", "hybrid"), "law.txt");
+    let status = mill.run(&["status", "--json"]).expect(0).json();
+    assert_eq!(status["meanings"]["watermark"], status["meanings"]["last"]);
+}
+
+fn classify(folder: Option<&str>) {
+    let mill = mill(folder);
     // No word of the texts is in the descriptions.
     mill.write(
         "trades.toml",
