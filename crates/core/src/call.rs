@@ -227,6 +227,11 @@ pub enum Call {
     },
     /// -> `DoctorAnswer`
     Doctor,
+    /// -> `CountAnswer`: how many documents are to be indexed again
+    IndexRebuild {
+        /// What documents mean, too.
+        meanings: bool,
+    },
     /// -> `CountAnswer`: how many blobs and events were removed
     Prune,
 }
@@ -264,6 +269,7 @@ impl Call {
             Self::DeadReplay { ids } => ("dead.replay", all(ids)),
             Self::DeadDrop { ids } => ("dead.drop", all(ids)),
             Self::TenantCreate { name } => ("tenant.create", Some(name.clone())),
+            Self::IndexRebuild { .. } => ("index.rebuild", None),
             Self::Prune => ("prune", None),
             Self::Reprocess { .. }
             | Self::KeyCreate { .. }

@@ -205,6 +205,18 @@ fn read_stores_nothing_and_answers_a_line_a_file_in_order() {
 }
 
 #[test]
+fn index_is_rebuilt_from_what_was_read() {
+    let mill = Mill::new();
+    mill.write("a.txt", "the quick brown alpaca\n");
+    mill.write("b.txt", "a slow green alpaca\n");
+    mill.run(&["ingest", "in"]).expect(0);
+    let answer = mill.run(&["index", "rebuild", "--json"]).expect(0).json();
+    assert_eq!(answer["count"], 2);
+    let found = mill.run(&["search", "alpaca", "--json"]).expect(0).json();
+    assert_eq!(found["hits"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn search_without_a_model_finds_by_words_and_says_so() {
     let mill = Mill::new();
     mill.write("a.txt", "the quick brown alpaca\n");

@@ -13,6 +13,7 @@ mod doctor;
 mod events;
 mod generate;
 mod get;
+mod index;
 mod ingest;
 mod key;
 mod list;
@@ -127,6 +128,7 @@ enum Command {
     Bench(bench::Args),
     Restore(restore::Args),
     Migrate(migrate::Args),
+    Index(index::Args),
     Prune(prune::Args),
     Models(models::Args),
     Doctor(doctor::Args),
@@ -247,6 +249,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Bench(args) => args.run(cx).await,
         Command::Restore(args) => args.run(cx).await,
         Command::Migrate(args) => args.run(cx).await,
+        Command::Index(args) => args.run(cx).await,
         Command::Prune(args) => args.run(cx).await,
         Command::Models(args) => args.run(cx).await,
         Command::Doctor(args) => args.run(cx).await,

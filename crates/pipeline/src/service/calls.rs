@@ -101,6 +101,13 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         }
         Call::Backup { to } => counted(backup::backup(&inner.deps, Path::new(&to)).await?),
         Call::Doctor => json(doctor::examine(inner, tenant).await),
+        Call::IndexRebuild { meanings } => {
+            inner.deps.index.clear().await?;
+            if meanings {
+                inner.deps.vectors.clear().await?;
+            }
+            counted(store.status(tenant).await?.documents)
+        }
         Call::Prune => {
             let pruned = prune::prune(&inner.deps).await?;
             counted(pruned.blobs + pruned.uploads + pruned.events)
