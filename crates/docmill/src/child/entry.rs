@@ -22,6 +22,9 @@ use super::sandbox::Sandbox;
 /// The hidden first argument.
 const CHILD: &str = "__child";
 
+/// How much nicer a child that embeds is than the others.
+const BEHIND_OTHERS: i32 = 10;
+
 /// What the parent says on the command line.
 #[derive(PartialEq, Debug)]
 struct Arguments {
@@ -68,6 +71,9 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<()> {
         }
         RoleName::Embed(folder) => {
             docmill_formats::embed::compute_in_one_thread()?;
+            // Documents that come in go first: meanings are computed with what reading leaves.
+            rustix::process::nice(BEHIND_OTHERS)
+                .map_err(|e| Error::unavailable("cannot step back behind other children").with_source(e))?;
             Files { embedder: Some(Embedder::load(folder)?), ..Files::default() }
         }
     };
