@@ -125,6 +125,13 @@ pub enum Call {
         /// Equal values to insist on.
         filters: Vec<(String, String)>,
     },
+    /// -> `SearchAnswer`: documents that mean something alike
+    Similar {
+        /// Like which document.
+        id: String,
+        /// At most so many.
+        limit: usize,
+    },
     /// -> `StatusAnswer`
     Status,
     /// -> `WhyAnswer`
@@ -287,6 +294,7 @@ impl Call {
             | Self::Problems
             | Self::Workers
             | Self::Search { .. }
+            | Self::Similar { .. }
             | Self::Status
             | Self::Why { .. }
             | Self::Audit { .. }

@@ -89,6 +89,15 @@ fn search(folder: Option<&str>) {
         assert_eq!(first("judges and lawyers", mode), "law.txt");
     }
     assert_eq!(first("tenant", "hybrid"), "law.txt");
+    // More like one that was found: everything else, the nearest first.
+    mill.write("bakery.txt", "The bakery sells rye bread and cakes.");
+    mill.run(&["ingest", "in"]).expect(0);
+    let bread =
+        mill.run(&["search", "sourdough", "--json"]).expect(0).json()["hits"][0]["document_id"].clone();
+    let alike = mill.run(&["search", "--like", bread.as_str().unwrap(), "--json"]).expect(0).json();
+    let names: Vec<&str> =
+        alike["hits"].as_array().unwrap().iter().map(|h| h["name"].as_str().unwrap()).collect();
+    assert_eq!((names[0], names.len()), ("bakery.txt", 3));
     let status = mill.run(&["status", "--json"]).expect(0).json();
     assert_eq!(status["meanings"]["watermark"], status["meanings"]["last"]);
 }

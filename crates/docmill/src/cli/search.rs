@@ -13,8 +13,11 @@ use crate::terminal::counted;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Words, "phrases", field:word, -without
-    #[arg(required = true)]
+    #[arg(required_unless_present = "like")]
     query: Vec<String>,
+    /// Documents that mean something like this one
+    #[arg(long, value_name = "ID", conflicts_with_all = ["query", "filter"])]
+    like: Option<String>,
     /// By words, by what they mean, or by both
     #[arg(long, default_value = "text", value_parser = ["text", "semantic", "hybrid"])]
     mode: String,
@@ -34,8 +37,15 @@ fn key_value(text: &str) -> std::result::Result<(String, String), String> {
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
-        let query = self.query.join(" ");
-        let call = Call::Search { query, mode: self.mode, limit: self.limit, filters: self.filter };
+        let call = match self.like {
+            Some(id) => Call::Similar { id, limit: self.limit },
+            None => Call::Search {
+                query: self.query.join(" "),
+                mode: self.mode,
+                limit: self.limit,
+                filters: self.filter,
+            },
+        };
         let answer: SearchAnswer = ask(cx, "search", call).await?;
         print(cx, &answer, human)?;
         Ok(Exit::Ok)

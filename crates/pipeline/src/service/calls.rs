@@ -77,6 +77,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
             let asked = search::Asked { query, mode, limit: limit.min(MAX_LIMIT), filters };
             json(search::search(inner, tenant, asked).await?)
         }
+        Call::Similar { id, limit } => json(search::similar(inner, tenant, &id, limit.min(MAX_LIMIT)).await?),
         Call::Status => status(inner, tenant).await,
         Call::Why { id } => json(store.why(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
         Call::Audit { batch } => audit(inner, tenant, batch.as_deref()).await,

@@ -4,6 +4,7 @@
 //! but who comes first can.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use docmill_core::answer::{SearchAnswer, SearchHit};
 use docmill_core::artifact::Transcript;
@@ -14,7 +15,7 @@ use docmill_core::ports::vector_index::{VectorHit, VectorQuery};
 use docmill_core::{Error, Result};
 use futures::StreamExt as _;
 
-use super::Inner;
+use super::{Inner, find_head};
 use crate::snippet::{Snippet, beginning, snippet};
 use crate::transcripts;
 
@@ -70,6 +71,53 @@ pub(super) async fn search(inner: &Inner, tenant: TenantId, asked: Asked) -> Res
                 .with_hint(format!("modes are `{TEXT}`, `{SEMANTIC}` and `{HYBRID}`")));
         }
     };
+    answer(inner, tenant, began, asked.query, mode, hits).await
+}
+
+/// Documents that mean something alike, as a whole: near to the middle of what its passages mean.
+pub(super) async fn similar(inner: &Inner, tenant: TenantId, id: &str, limit: usize) -> Result<SearchAnswer> {
+    let deps = &inner.deps;
+    let began = deps.clock.monotonic();
+    let head = find_head(deps, tenant, id).await?;
+    deps.embedder.available()?;
+    let vectors = deps.vectors.vectors(tenant, head.document_id).await?;
+    let mut hits = Hits::default();
+    match middle(&vectors) {
+        Some(vector) => {
+            let query = VectorQuery { tenant_id: tenant, vector, limit: limit + 1, filters: Vec::new() };
+            let near = deps.vectors.nearest(query).await?.into_iter();
+            hits.found = near.filter(|hit| hit.document_id != head.document_id).map(meant).collect();
+            hits.found.truncate(limit);
+        }
+        None => {
+            hits.note =
+                Some("what this document means is not known: it has no text, or has not had its turn".into())
+        }
+    }
+    let query = head.title.unwrap_or(head.name);
+    answer(inner, tenant, began, query, SEMANTIC, hits).await
+}
+
+/// The direction between all of these; none if they are none, or take each other away.
+fn middle(vectors: &[Vec<f32>]) -> Option<Vec<f32>> {
+    let mut sum = vec![0.0_f32; vectors.first()?.len()];
+    for vector in vectors {
+        sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+    }
+    let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+    (length > f32::EPSILON).then(|| sum.into_iter().map(|x| x / length).collect())
+}
+
+/// Shows what was found.
+async fn answer(
+    inner: &Inner,
+    tenant: TenantId,
+    began: Duration,
+    query: String,
+    mode: &str,
+    hits: Hits,
+) -> Result<SearchAnswer> {
+    let deps = &inner.deps;
     let ids: Vec<DocumentId> = hits.found.iter().map(|hit| hit.document_id).collect();
     let heads: HashMap<DocumentId, DocumentHead> =
         deps.store.heads(tenant, &ids).await?.into_iter().map(|head| (head.document_id, head)).collect();
@@ -82,7 +130,7 @@ pub(super) async fn search(inner: &Inner, tenant: TenantId, asked: Asked) -> Res
         .collect()
         .await;
     let took = deps.clock.monotonic().saturating_sub(began);
-    let (query, took_ms) = (asked.query, took.as_millis() as u64);
+    let took_ms = took.as_millis() as u64;
     Ok(SearchAnswer { query, mode: mode.into(), took_ms, note: hits.note, hits: shown })
 }
 
@@ -269,6 +317,15 @@ mod tests {
             joined(&[&words, &meanings], 3).iter().map(|hit| hit.document_id.0.as_u128()).collect();
         assert_eq!(ids, [2, 1, 4]);
         assert!(joined(&[&[], &[]], 3).is_empty());
+    }
+
+    #[test]
+    fn middle_is_between_and_of_length_one() {
+        assert_eq!(middle(&[]), None);
+        assert_eq!(middle(&[vec![1.0, 0.0], vec![-1.0, 0.0]]), None);
+        let half = 0.5_f32.sqrt();
+        let found = middle(&[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
+        assert!(found.iter().all(|x| (x - half).abs() < 1e-6), "{found:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::documents::within;
-use super::input::Asked;
+use super::input::{Asked, At};
 use super::operation::Operation;
 use super::reply::{self, Answer};
 use crate::access::Cx;
@@ -28,6 +28,14 @@ pub(super) fn operations() -> Vec<Operation> {
         )
         .asked::<Params>()
         .answers::<SearchAnswer>(200, "The best first, each with its best passage."),
+        Operation::get(
+            "/v1/documents/{id}/similar",
+            "getSimilar",
+            "Documents that mean something alike",
+            get(similar),
+        )
+        .asked::<SimilarParams>()
+        .answers::<SearchAnswer>(200, "The nearest first."),
     ]
 }
 
@@ -44,6 +52,18 @@ struct Params {
     /// Only of this media type.
     #[serde(rename = "type")]
     media_type: Option<String>,
+}
+
+/// How many.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SimilarParams {
+    /// At most so many.
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<usize>,
+}
+
+async fn similar(cx: Cx, At(id): At<String>, Asked(params): Asked<SimilarParams>) -> Answer {
+    reply::call(&cx, Call::Similar { id, limit: within(params.limit, HITS)? }).await
 }
 
 async fn search(cx: Cx, Asked(params): Asked<Params>) -> Answer {
