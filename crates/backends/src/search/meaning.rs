@@ -12,8 +12,11 @@ use super::words;
 pub(super) const MAX_HITS: usize = 10_000;
 
 /// What a word is worth in a title and in a name, measured against one in the text.
-pub(super) const TITLE_BOOST: f32 = 2.0;
+const TITLE_BOOST: f32 = 2.0;
 pub(super) const NAME_BOOST: f32 = 1.5;
+
+/// In a title, where some of many words are enough: titles are short, and a question has words that say little.
+const TITLE_BOOST_OF_SOME: f32 = 0.5;
 
 /// The length an average document is taken to have, in words. A fixed one, as the true one could only be had over all
 /// tenants; it merely sets where long documents begin to count less.
@@ -49,6 +52,8 @@ pub(super) struct Meaning<'q> {
     /// The media type and the name to insist on, each as often as it was asked for.
     pub(super) media_types: Vec<&'q str>,
     pub(super) names: Vec<&'q str>,
+    /// What a word is worth in a title.
+    pub(super) title_boost: f32,
     /// What snippets should mark; a beginning of a word ends in `*`.
     pub(super) words: Vec<String>,
 }
@@ -73,6 +78,7 @@ pub(super) fn of<'q>(analyzer: &mut TextAnalyzer, query: &'q TextQuery) -> Resul
         without: Vec::new(),
         media_types: Vec::new(),
         names: Vec::new(),
+        title_boost: if query.any { TITLE_BOOST_OF_SOME } else { TITLE_BOOST },
         words: Vec::new(),
     };
     // Whether the clause before can have alternatives: one that was negated cannot.

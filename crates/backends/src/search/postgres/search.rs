@@ -16,7 +16,7 @@ use super::query::{Divided, Queries, Scored};
 use super::wire::TsQuery;
 use super::{TIMED_OUT, broken};
 use crate::postgres::{code, text};
-use crate::search::meaning::{AVERAGE_WORDS, Meaning, NAME_BOOST, TITLE_BOOST};
+use crate::search::meaning::{AVERAGE_WORDS, Meaning, NAME_BOOST};
 
 /// How soon a word that is repeated adds little, and how much a long text takes from its words: the usual figures.
 const K1: f64 = 1.2;
@@ -137,7 +137,7 @@ pub(super) async fn hits(
         .map_err(slow("count words"))?;
     let Some((documents, long, spilled, counts)) = found else { return Ok(Vec::new()) };
     let divided = queries.divided(long > 0, spilled > 0);
-    let marks = marks(&queries, &scored, documents, &counts, divided);
+    let marks = marks(&queries, &scored, documents, &counts, divided, meaning.title_boost);
     let groups = queries.groups(divided);
     let sql = if groups.is_empty() { HITS } else { HITS_DIVIDED };
     let mut query = query_as::<Postgres, (Uuid, i64)>(sql)
@@ -170,12 +170,13 @@ fn marks(
     documents: i64,
     counts: &[i64],
     divided: Divided,
+    title_boost: f32,
 ) -> Marks {
     let mut marks = Marks::default();
     let mut counts = counts.iter();
     for scored in scored {
         let boost = f64::from(match scored.kind {
-            Kind::Title => TITLE_BOOST,
+            Kind::Title => title_boost,
             Kind::Name => NAME_BOOST,
             _ => 1.0,
         });

@@ -9,7 +9,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::layout::Fields;
-use crate::search::meaning::{Meaning, NAME_BOOST, TITLE_BOOST, Wanted};
+use crate::search::meaning::{Meaning, NAME_BOOST, Wanted};
 use crate::search::syntax::Scope;
 
 /// How many words a beginning may stand for inside a phrase.
@@ -28,7 +28,8 @@ pub(super) fn of(fields: &Fields, tenant: TenantId, meaning: &Meaning<'_>) -> Bo
         all.extend(values.iter().map(|value| must(exactly(Term::from_field_text(field, value)))));
     }
     for group in &meaning.groups {
-        let mut alternatives: Vec<_> = group.iter().map(|wanted| wanted_query(fields, wanted)).collect();
+        let mut alternatives: Vec<_> =
+            group.iter().map(|wanted| wanted_query(fields, meaning, wanted)).collect();
         all.push(must(match alternatives.pop() {
             Some(only) if alternatives.is_empty() => only,
             last => {
@@ -37,7 +38,7 @@ pub(super) fn of(fields: &Fields, tenant: TenantId, meaning: &Meaning<'_>) -> Bo
             }
         }));
     }
-    all.extend(meaning.without.iter().map(|wanted| (Occur::MustNot, wanted_query(fields, wanted))));
+    all.extend(meaning.without.iter().map(|wanted| (Occur::MustNot, wanted_query(fields, meaning, wanted))));
     BooleanQuery::new(all)
 }
 
@@ -51,7 +52,7 @@ fn exactly(term: Term) -> Box<dyn Query> {
 }
 
 /// A thing to look for, in every field where it may be met.
-fn wanted_query(fields: &Fields, wanted: &Wanted) -> Box<dyn Query> {
+fn wanted_query(fields: &Fields, meaning: &Meaning<'_>, wanted: &Wanted) -> Box<dyn Query> {
     let in_field = |field: Field| field_query(field, &wanted.terms, wanted.prefix);
     match wanted.scope {
         Scope::Name => in_field(fields.name),
@@ -59,7 +60,7 @@ fn wanted_query(fields: &Fields, wanted: &Wanted) -> Box<dyn Query> {
         Scope::Type => in_field(fields.kind),
         Scope::Everywhere => Box::new(BooleanQuery::union(vec![
             in_field(fields.text),
-            Box::new(BoostQuery::new(in_field(fields.title), TITLE_BOOST)),
+            Box::new(BoostQuery::new(in_field(fields.title), meaning.title_boost)),
             Box::new(BoostQuery::new(in_field(fields.name), NAME_BOOST)),
         ])),
     }
