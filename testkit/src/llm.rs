@@ -156,7 +156,7 @@ fn request(input: &mut impl BufRead) -> Option<(String, Vec<u8>)> {
         if let Some((name, value)) = line.split_once(':') {
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => length = value.trim().parse().ok()?,
-                "authorization" => key = value.trim().to_owned(),
+                "authorization" => value.trim().clone_into(&mut key),
                 _ => {}
             }
         }

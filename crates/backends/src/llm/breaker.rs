@@ -47,7 +47,7 @@ impl Breaker {
                 self.inner.provider(),
                 state.last
             ))
-            .with_retry_after(until - now)),
+            .with_retry_after(until.saturating_sub(now))),
             Some(_) => {
                 // This one tries; the others wait for what comes of it.
                 state.closed_until = Some(now + OPEN_FOR);

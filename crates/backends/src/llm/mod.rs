@@ -50,7 +50,7 @@ static TONGUES: &[&dyn Tongue] = &[&openai::OpenAi, &anthropic::Anthropic, &gemi
 pub fn open(settings: &LlmSettings, clock: &Arc<dyn Clock>, meter: LlmMeter) -> Result<Option<Arc<dyn Llm>>> {
     let address = settings.address().map_err(|what| Error::invalid_config(format!("`llm.url` {what}")))?;
     let Some((provider, base)) = address else { return Ok(None) };
-    let remote: Arc<dyn Llm> = Arc::new(Remote::new(tongue(provider)?, base, settings)?);
+    let remote: Arc<dyn Llm> = Arc::new(Remote::new(tongue(provider)?, &base, settings)?);
     let prices = Prices { per_million_in: settings.price_in, per_million_out: settings.price_out };
     let metered = Arc::new(Metered::new(remote, meter, prices, Arc::clone(clock)));
     let limited = Arc::new(TimeLimit::new(metered, settings.timeout));

@@ -32,7 +32,7 @@ impl Pace {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let at = (*next).max(now);
         *next = at + self.every;
-        at - now
+        at.saturating_sub(now)
     }
 
     /// Nobody begins before.

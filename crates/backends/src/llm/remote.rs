@@ -54,9 +54,9 @@ pub struct Remote {
 }
 
 impl Remote {
-    pub(super) fn new(tongue: &'static dyn Tongue, base: String, settings: &LlmSettings) -> Result<Self> {
+    pub(super) fn new(tongue: &'static dyn Tongue, base: &str, settings: &LlmSettings) -> Result<Self> {
         let model = settings.model.trim().to_owned();
-        let http = Http::new(&base)?;
+        let http = Http::new(base)?;
         Ok(Self {
             url: format!("{base}{}", tongue.path(&model)),
             identity: format!("{} {model} at {base}", tongue.provider().name()),
