@@ -304,6 +304,10 @@ async fn query_of_any_word_takes_some_of_them(bench: Subject) {
     let hits = index.query(any("apple pear -worm")).await.unwrap().hits;
     assert_eq!(hits.iter().map(|hit| hit.document_id).collect::<Vec<_>>(), [id(2), id(1)]);
     assert!(index.query(any("cherry nut")).await.unwrap().hits.is_empty());
+    // What nearly every text has does not answer a question, unless nothing else is asked for.
+    index.apply(vec![put(5, "this and that")], 1, 2).await.unwrap();
+    assert_eq!(index.query(any("plum and cherry")).await.unwrap().hits.len(), 1);
+    assert_eq!(index.query(any("this and")).await.unwrap().hits.len(), 1);
 }
 
 async fn query_in_a_field_looks_there_only(bench: Subject) {

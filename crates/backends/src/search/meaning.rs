@@ -5,6 +5,7 @@ use docmill_core::ports::text_index::TextQuery;
 use docmill_core::{Error, Result};
 use tantivy::tokenizer::TextAnalyzer;
 
+use super::common::is_common;
 use super::syntax::{self, Clause, Scope};
 use super::words;
 
@@ -83,8 +84,7 @@ pub(super) fn of<'q>(analyzer: &mut TextAnalyzer, query: &'q TextQuery) -> Resul
     };
     // Whether the clause before can have alternatives: one that was negated cannot.
     let mut open = false;
-    for clause in &clauses {
-        let Some(wanted) = wanted(analyzer, clause)? else { continue };
+    for (clause, wanted) in all_wanted(analyzer, &clauses, query.any)? {
         if clause.negated {
             meaning.without.push(wanted);
             open = false;
@@ -114,6 +114,26 @@ pub(super) fn of<'q>(analyzer: &mut TextAnalyzer, query: &'q TextQuery) -> Resul
         }
     }
     Ok(meaning)
+}
+
+/// What each clause asks for. Where some of the words are enough, those that nearly every text has are left out, unless
+/// nothing else is asked for.
+fn all_wanted<'c>(
+    analyzer: &mut TextAnalyzer,
+    clauses: &'c [Clause],
+    any: bool,
+) -> Result<Vec<(&'c Clause, Wanted)>> {
+    let mut all = Vec::with_capacity(clauses.len());
+    for clause in clauses {
+        if let Some(wanted) = wanted(analyzer, clause)? {
+            all.push((clause, wanted));
+        }
+    }
+    let telling = |wanted: &Wanted| wanted.terms.iter().any(|term| !is_common(term));
+    if any && all.iter().any(|(clause, wanted)| !clause.negated && telling(wanted)) {
+        all.retain(|(clause, wanted)| clause.negated || telling(wanted));
+    }
+    Ok(all)
 }
 
 /// What a clause asks for; `None` if it holds no word.

@@ -7,6 +7,7 @@
 //! `words`. A new product is one new module and its line in [`FACTORIES`]; the suite in
 //! `testkit/src/conformance/text_index.rs` says what it must do.
 
+mod common;
 mod meaning;
 #[cfg(feature = "postgres")]
 pub mod postgres;
