@@ -109,23 +109,33 @@ impl FakeStore {
 
     /// Adds so many changed documents to the change log.
     pub(crate) fn change_documents(&self, count: usize) {
-        {
-            let mut state = self.state.lock().unwrap();
-            for _ in 0..count {
-                let seq = state.changes.len() as i64 + 1;
-                state.changes.push(ChangedDocument {
-                    seq,
-                    tenant_id: TenantId(uuid::Uuid::from_u128(7)),
-                    document_id: DocumentId(uuid::Uuid::from_u128(seq as u128)),
-                    removed: false,
-                    name: format!("{seq}.txt"),
-                    title: None,
-                    media_type: None,
-                    transcription: None,
-                });
-            }
+        for _ in 0..count {
+            let number = self.state.lock().unwrap().changes.len() as u128 + 1;
+            self.log_change(number, &format!("{number}.txt"), None);
         }
         self.changed.send_modify(|n| *n += 1);
+    }
+
+    /// Changes the document of this number to one of this name, with the text that its ingestion has made.
+    pub(crate) fn change_document(&self, number: u128, name: &str) {
+        let transcription = self.facts(name).transcription;
+        self.log_change(number, name, transcription);
+        self.changed.send_modify(|n| *n += 1);
+    }
+
+    fn log_change(&self, number: u128, name: &str, transcription: Option<BlobKey>) {
+        let mut state = self.state.lock().unwrap();
+        let seq = state.changes.len() as i64 + 1;
+        state.changes.push(ChangedDocument {
+            seq,
+            tenant_id: TenantId(uuid::Uuid::from_u128(7)),
+            document_id: DocumentId(uuid::Uuid::from_u128(number)),
+            removed: false,
+            name: name.to_owned(),
+            title: None,
+            media_type: None,
+            transcription,
+        });
     }
 
     /// Everything that was reported, in order.

@@ -8,26 +8,36 @@ fn passages(expected: &[(&str, usize)]) -> BTreeMap<String, usize> {
     expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
 
+/// Brings documents in, reads them, and writes them to the change log.
+async fn read(world: &World, documents: &[(&str, &'static [u8])]) {
+    for (name, content) in documents {
+        world.offer(name, content).await;
+    }
+    world.work().await;
+    for (number, (name, _)) in (1..).zip(documents) {
+        world.store.change_document(number, name);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn documents_are_embedded_piece_by_piece_and_only_once() {
     let world = World::new();
-    world.offer("a.txt", b"one\ntwo\nthree").await;
-    world.offer("empty.txt", b"").await;
+    let documents: [(&str, &'static [u8]); 2] = [("a.txt", b"one\ntwo\nthree"), ("b.txt", b"four")];
+    read(&world, &documents).await;
     world.work().await;
-    assert_eq!(world.vectors.passages(), passages(&[("a.txt", 3)]));
-    assert_eq!(world.embedder.texts(), 3);
-    // The same content again is a change of the document, but of nothing that it says.
-    world.offer("a.txt", b"one\ntwo\nthree").await;
+    assert_eq!(world.vectors.passages(), passages(&[("a.txt", 3), ("b.txt", 1)]));
+    assert_eq!(world.embedder.texts(), 4);
+    // Something about it has changed, but nothing that it says.
+    world.store.change_document(1, "a.txt");
     world.work().await;
-    assert_eq!(world.embedder.texts(), 3);
-    assert_eq!(world.vectors.passages(), passages(&[("a.txt", 3)]));
+    assert_eq!(world.embedder.texts(), 4);
+    assert_eq!(world.vectors.passages(), passages(&[("a.txt", 3), ("b.txt", 1)]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn piece_that_kills_the_model_is_left_out_and_costs_nothing_else() {
     let world = World::new();
-    world.offer("bad.txt", b"good\npoison\nfine").await;
-    world.offer("b.txt", b"after it").await;
+    read(&world, &[("bad.txt", b"good\npoison\nfine"), ("b.txt", b"after it")]).await;
     world.work().await;
     assert_eq!(world.vectors.passages(), passages(&[("b.txt", 1), ("bad.txt", 2)]));
 }
@@ -35,8 +45,8 @@ async fn piece_that_kills_the_model_is_left_out_and_costs_nothing_else() {
 #[tokio::test(start_paused = true)]
 async fn model_that_is_away_for_a_while_is_waited_for() {
     let world = World::new();
+    read(&world, &[("a.txt", b"one\ntwo")]).await;
     world.embedder.away_for(3);
-    world.offer("a.txt", b"one\ntwo").await;
     let engine = world.engine();
     tokio::time::sleep(std::time::Duration::from_secs(120)).await;
     assert_eq!(world.vectors.passages(), passages(&[("a.txt", 2)]));
