@@ -22,33 +22,33 @@ async fn read(world: &World, documents: &[(&str, &'static [u8])]) {
 #[tokio::test(start_paused = true)]
 async fn documents_are_embedded_piece_by_piece_and_only_once() {
     let world = World::new();
-    let documents: [(&str, &'static [u8]); 2] = [("a.txt", b"one\ntwo\nthree"), ("b.txt", b"four")];
+    let documents: [(&str, &'static [u8]); 2] = [("told-a.txt", b"one\ntwo\nthree"), ("told-b.txt", b"four")];
     read(&world, &documents).await;
     world.work().await;
-    assert_eq!(world.vectors.passages(), passages(&[("a.txt", 3), ("b.txt", 1)]));
+    assert_eq!(world.vectors.passages(), passages(&[("told-a.txt", 3), ("told-b.txt", 1)]));
     assert_eq!(world.embedder.texts(), 4);
     // Something about it has changed, but nothing that it says.
-    world.store.change_document(1, "a.txt");
+    world.store.change_document(1, "told-a.txt");
     world.work().await;
     assert_eq!(world.embedder.texts(), 4);
-    assert_eq!(world.vectors.passages(), passages(&[("a.txt", 3), ("b.txt", 1)]));
+    assert_eq!(world.vectors.passages(), passages(&[("told-a.txt", 3), ("told-b.txt", 1)]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn piece_that_kills_the_model_is_left_out_and_costs_nothing_else() {
     let world = World::new();
-    read(&world, &[("bad.txt", b"good\npoison\nfine"), ("b.txt", b"after it")]).await;
+    read(&world, &[("told-bad.txt", b"good\npoison\nfine"), ("told-b.txt", b"after it")]).await;
     world.work().await;
-    assert_eq!(world.vectors.passages(), passages(&[("b.txt", 1), ("bad.txt", 2)]));
+    assert_eq!(world.vectors.passages(), passages(&[("told-b.txt", 1), ("told-bad.txt", 2)]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn model_that_is_away_for_a_while_is_waited_for() {
     let world = World::new();
-    read(&world, &[("a.txt", b"one\ntwo")]).await;
+    read(&world, &[("told-a.txt", b"one\ntwo")]).await;
     world.embedder.away_for(3);
     let engine = world.engine();
     tokio::time::sleep(std::time::Duration::from_secs(120)).await;
-    assert_eq!(world.vectors.passages(), passages(&[("a.txt", 2)]));
+    assert_eq!(world.vectors.passages(), passages(&[("told-a.txt", 2)]));
     drop(engine);
 }
