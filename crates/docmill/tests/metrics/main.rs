@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use docmill_core::metrics::{ALL, AttemptOutcome, BlobOperation, ChildEnd, Outcome, Type};
+use docmill_core::metrics::{ALL, AttemptOutcome, BlobOperation, ChildEnd, Outcome, TokenDirection, Type};
 use docmill_testkit::archive::archive;
 use openmetrics::{Page, scrape};
 use serde_json::Value;
@@ -131,6 +131,7 @@ fn page_is_the_catalogue_and_its_labels_are_bounded() {
     words.extend(Outcome::ALL.iter().map(|v| v.name()));
     words.extend(ChildEnd::ALL.iter().map(|v| v.name()));
     words.extend(BlobOperation::ALL.iter().map(|v| v.name()));
+    words.extend(TokenDirection::ALL.iter().map(|v| v.name()));
     words.extend(["queued", "held", "running", "dead", "in_progress", "cancelled"]);
     words.extend(["open", "sealed", "finished", "completed", "skipped", "failed"]);
     words.extend(docmill_pipeline::stages::ALL.iter().map(|handler| handler.kind()).map(|kind| {
