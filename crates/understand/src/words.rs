@@ -103,10 +103,8 @@ pub(crate) fn fold(word: &str) -> String {
 /// The same, without a copy of what is in small letters already.
 pub(crate) fn folded(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
-        return match word.bytes().any(|b| b.is_ascii_uppercase()) {
-            true => Cow::Owned(word.to_ascii_lowercase()),
-            false => Cow::Borrowed(word),
-        };
+        let capitals = word.bytes().any(|b| b.is_ascii_uppercase());
+        return if capitals { Cow::Owned(word.to_ascii_lowercase()) } else { Cow::Borrowed(word) };
     }
     word.nfkd()
         .filter(|c| !is_mark(*c))

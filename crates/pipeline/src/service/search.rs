@@ -82,17 +82,14 @@ pub(super) async fn similar(inner: &Inner, tenant: TenantId, id: &str, limit: us
     deps.embedder.available()?;
     let vectors = deps.vectors.vectors(tenant, head.document_id).await?;
     let mut hits = Hits::default();
-    match middle(&vectors) {
-        Some(vector) => {
-            let query = VectorQuery { tenant_id: tenant, vector, limit: limit + 1, filters: Vec::new() };
-            let near = deps.vectors.nearest(query).await?.into_iter();
-            hits.found = near.filter(|hit| hit.document_id != head.document_id).map(meant).collect();
-            hits.found.truncate(limit);
-        }
-        None => {
-            hits.note =
-                Some("what this document means is not known: it has no text, or has not had its turn".into())
-        }
+    if let Some(vector) = middle(&vectors) {
+        let query = VectorQuery { tenant_id: tenant, vector, limit: limit + 1, filters: Vec::new() };
+        let near = deps.vectors.nearest(query).await?.into_iter();
+        hits.found = near.filter(|hit| hit.document_id != head.document_id).map(meant).collect();
+        hits.found.truncate(limit);
+    } else {
+        let why = "what this document means is not known: it has no text, or has not had its turn";
+        hits.note = Some(why.to_owned());
     }
     let query = head.title.unwrap_or(head.name);
     answer(inner, tenant, began, query, SEMANTIC, hits).await

@@ -48,7 +48,7 @@ async fn model_that_is_away_for_a_while_is_waited_for() {
     read(&world, &[("told-a.txt", b"one\ntwo")]).await;
     world.embedder.away_for(3);
     let engine = world.engine();
-    tokio::time::sleep(std::time::Duration::from_secs(120)).await;
+    tokio::time::sleep(std::time::Duration::from_mins(2)).await;
     assert_eq!(world.vectors.passages(), passages(&[("told-a.txt", 2)]));
     drop(engine);
 }

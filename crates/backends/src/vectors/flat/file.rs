@@ -75,7 +75,7 @@ impl File {
         match opened {
             Ok(Some(file)) => return Ok(file),
             Ok(None) => {
-                tracing::warn!(path = %path.display(), "the vector index is of another version and is built again")
+                tracing::warn!(path = %path.display(), "the vector index is of another version and is built again");
             }
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 tracing::warn!(path = %path.display(), error = %error.chain(), "the vector index is damaged and is built again");

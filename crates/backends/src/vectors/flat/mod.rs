@@ -105,9 +105,10 @@ impl Inner {
             return Ok(Vec::new());
         }
         self.load()?;
-        let fitting = match filter.is_empty() {
-            true => None,
-            false => Some(self.with_file(|file| file.fitting(query.tenant_id, &filter))?),
+        let fitting = if filter.is_empty() {
+            None
+        } else {
+            Some(self.with_file(|file| file.fitting(query.tenant_id, &filter))?)
         };
         let near = {
             let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);

@@ -44,18 +44,15 @@ impl Shelf {
 
     pub(super) fn put(&mut self, document: DocumentId, row: i64, vector: &[f32; DIMENSIONS]) {
         let (signs, bytes) = (signs(vector), bytes(vector));
-        let place = match self.free.pop() {
-            Some(place) => {
-                (self.signs[place], self.bytes[place]) = (signs, bytes);
-                self.owners[place] = Some((document, row));
-                place
-            }
-            None => {
-                self.signs.push(signs);
-                self.bytes.push(bytes);
-                self.owners.push(Some((document, row)));
-                self.owners.len() - 1
-            }
+        let place = if let Some(place) = self.free.pop() {
+            (self.signs[place], self.bytes[place]) = (signs, bytes);
+            self.owners[place] = Some((document, row));
+            place
+        } else {
+            self.signs.push(signs);
+            self.bytes.push(bytes);
+            self.owners.push(Some((document, row)));
+            self.owners.len() - 1
         };
         self.places.entry(document).or_default().push(place);
     }

@@ -19,9 +19,10 @@ pub(super) struct Bytes {
 
 /// Checks what a caller gives: as many numbers as there must be, each of them finite.
 pub(super) fn checked(vector: &[f32]) -> Result<&[f32; DIMENSIONS]> {
-    let vector: &[f32; DIMENSIONS] = vector.try_into().map_err(|_| {
-        Error::invalid_request(format!("a vector has {} numbers, not {DIMENSIONS}", vector.len()))
-    })?;
+    let Some(vector) = vector.as_array::<DIMENSIONS>() else {
+        let count = vector.len();
+        return Err(Error::invalid_request(format!("a vector has {count} numbers, not {DIMENSIONS}")));
+    };
     if vector.iter().all(|x| x.is_finite()) {
         Ok(vector)
     } else {

@@ -7,7 +7,6 @@ mod apply;
 mod schema;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -253,13 +252,8 @@ fn written(vector: &[f32]) -> Result<String> {
             vector.len()
         )));
     }
-    let mut out = String::with_capacity(DIMENSIONS * 12);
-    for (at, x) in vector.iter().enumerate() {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{}{x}", if at == 0 { '[' } else { ',' });
-    }
-    out.push(']');
-    Ok(out)
+    let numbers: Vec<String> = vector.iter().map(ToString::to_string).collect();
+    Ok(format!("[{}]", numbers.join(",")))
 }
 
 fn number(stored: i64) -> u32 {
