@@ -1,5 +1,7 @@
 //! What stands around a language model, on paused time: each decorator by itself, over a model that does as it is told.
 
+#![expect(clippy::unwrap_used, reason = "test binary")]
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -127,7 +129,7 @@ async fn each_kind_of_failure_has_its_own_pause_or_none() {
         match again_after {
             Some(seconds) => assert_eq!(took(&llm).await, (None, SECOND * seconds), "{kind}"),
             None => {
-                assert_eq!((took(&llm).await, model.calls()), ((Some(kind), Duration::ZERO), 1), "{kind}")
+                assert_eq!((took(&llm).await, model.calls()), ((Some(kind), Duration::ZERO), 1), "{kind}");
             }
         }
     }
