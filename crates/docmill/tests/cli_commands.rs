@@ -223,7 +223,7 @@ fn search_without_a_model_finds_by_words_and_says_so() {
     mill.write("b.txt", "a slow green alpaca\n");
     mill.run(&["ingest", "in"]).expect(0);
     // Nobody knows what is meant; the way out is named.
-    mill.run(&["search", "camels", "--mode", "semantic"]).expect(1).says(&["docmill models pull"]);
+    mill.run(&["search", "camels", "--mode", "semantic"]).expect(2).says(&["docmill models pull"]);
     let found = mill.run(&["search", "quick alpaca", "--mode", "hybrid", "--json"]).expect(0).json();
     assert_eq!((found["mode"].as_str(), found["hits"].as_array().unwrap().len()), (Some("text"), 1));
     assert!(found["note"].as_str().unwrap().contains("docmill models pull"), "{found}");

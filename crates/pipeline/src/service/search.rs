@@ -79,7 +79,7 @@ pub(super) async fn similar(inner: &Inner, tenant: TenantId, id: &str, limit: us
     let deps = &inner.deps;
     let began = deps.clock.monotonic();
     let head = find_head(deps, tenant, id).await?;
-    deps.embedder.available()?;
+    meanings_are_known(inner)?;
     let vectors = deps.vectors.vectors(tenant, head.document_id).await?;
     let mut hits = Hits::default();
     if let Some(vector) = middle(&vectors) {
@@ -161,7 +161,7 @@ fn is_plain(query: &str) -> bool {
 /// Documents with a passage that means something like the query.
 async fn by_meaning(inner: &Inner, tenant: TenantId, asked: &Asked, limit: usize) -> Result<Hits> {
     let deps = &inner.deps;
-    deps.embedder.available()?;
+    meanings_are_known(inner)?;
     if asked.query.trim().is_empty() {
         return Err(Error::invalid_request("the query is empty").with_hint("say in some words what to find"));
     }
@@ -174,6 +174,14 @@ async fn by_meaning(inner: &Inner, tenant: TenantId, asked: &Asked, limit: usize
         format!("{behind} changes are not yet known by their meaning; ask again later, or search by `{TEXT}`")
     });
     Ok(Hits { found: near.into_iter().map(meant).collect(), words: Vec::new(), note })
+}
+
+/// Whether there is a model. Asking for one that is not there is a mistake of whoever asks, and no fault of the server.
+fn meanings_are_known(inner: &Inner) -> Result<()> {
+    inner.deps.embedder.available().map_err(|error| {
+        let off = Error::invalid_request(format!("search by meaning is off: {}", error.message()));
+        off.with_hint(error.hint().unwrap_or("search by words").to_owned())
+    })
 }
 
 fn meant(hit: VectorHit) -> Found {
