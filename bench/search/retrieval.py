@@ -39,9 +39,8 @@ def main():
     finally:
         shutil.rmtree(home)
     rows = [[mode, figures["ndcg@10"], figures["recall@100"], figures["p50_ms"], figures["p99_ms"]] for mode, figures in results["modes"].items()]
-    print(table(["mode", "nDCG@10", "recall@100", "p50 ms", "p99 ms"], rows))
-    path = write_results("retrieval", {"machine": before, "collection": collection.name, **results})
-    print(f"\nwritten to {path.relative_to(ROOT)}")
+    table(["mode", "nDCG@10", "recall@100", "p50 ms", "p99 ms"], rows)
+    write_results("retrieval", {"machine": before, "collection": collection.name, **results})
 
 
 def measure(options, collection, home):
