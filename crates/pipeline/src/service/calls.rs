@@ -304,14 +304,23 @@ async fn status(inner: &Inner, tenant: TenantId) -> Result<Value> {
         watermark: inner.deps.index.watermark().await?,
         last: inner.deps.store.last_change().await?,
     };
-    status.meanings = match inner.deps.embedder.available() {
-        Ok(()) => Some(IndexState {
-            watermark: inner.deps.vectors.watermark(inner.deps.embedder.model()).await?,
-            last: status.index.last,
-        }),
-        Err(_) => None,
-    };
+    status.meanings = meanings(inner, status.index.last).await;
     json(status)
+}
+
+/// How far search by meaning is; nothing where there is no model, or where its index does not get on: nobody should wait
+/// for that, and everything else is still worth telling.
+async fn meanings(inner: &Inner, last: i64) -> Option<IndexState> {
+    if inner.deps.embedder.available().is_err() || inner.embedding_error().is_some() {
+        return None;
+    }
+    match inner.deps.vectors.watermark(inner.deps.embedder.model()).await {
+        Ok(watermark) => Some(IndexState { watermark, last }),
+        Err(error) => {
+            tracing::warn!(error = %error.for_log(), "cannot tell how far search by meaning is");
+            None
+        }
+    }
 }
 
 async fn audit(inner: &Inner, tenant: TenantId, batch: Option<&str>) -> Result<Value> {
