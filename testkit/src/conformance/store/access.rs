@@ -33,6 +33,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         batches_are_listed_newest_first,
         priority_of_a_batch_reorders_what_waits,
         list_knows_types_and_ids,
+        pages_of_a_pattern_and_of_named_documents_are_in_order,
         ingestion_tells_of_items_without_a_document,
     ]
 }
@@ -358,6 +359,43 @@ async fn list_knows_types_and_ids(bench: Bench<dyn Store>) {
     let other = world.store.tenant("other").await.unwrap();
     let theirs = ListQuery { ids: Some(ids), ..ListQuery::all(10) };
     assert!(world.store.list(other, &theirs).await.unwrap().documents.is_empty());
+}
+
+async fn pages_of_a_pattern_and_of_named_documents_are_in_order(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let received = world.receive(None, 12).await;
+    for (n, lease) in world.claim(12).await.into_iter().enumerate() {
+        let media_type = Some(["image/png", "text/plain", "image/jpeg", "imagery/x"][n % 4].to_owned());
+        let facts = docmill_core::ingestion::Facts { media_type, ..Default::default() };
+        let end = Some(IngestionEnd::completed(ResultCode::Success, Vec::new()));
+        world
+            .report(&lease, done(docmill_core::ports::store::Done { facts, end, ..Default::default() }))
+            .await;
+    }
+    let all_pages = async |query: ListQuery| {
+        let (mut seen, mut query) = (Vec::new(), query);
+        loop {
+            let page = world.store.list(world.tenant, &query).await.unwrap();
+            assert!(page.documents.len() <= query.limit);
+            seen.extend(page.documents.iter().map(|line| (line.document_id, line.media_type.clone())));
+            query.cursor = page.next_cursor;
+            if query.cursor.is_none() {
+                return seen;
+            }
+        }
+    };
+    let images = all_pages(ListQuery { media_type: Some("image/*".into()), ..ListQuery::all(2) }).await;
+    assert_eq!(images.len(), 6);
+    assert!(images.iter().all(|(_, kind)| kind.as_deref().is_some_and(|kind| kind.starts_with("image/"))));
+    assert!(images.is_sorted_by(|a, b| a.0 > b.0), "{images:?}");
+    let mut named: Vec<_> = received.iter().filter_map(|r| r.document_id).skip(3).collect();
+    let query = ListQuery { ids: Some(named.clone()), ..ListQuery::all(4) };
+    let found: Vec<_> = all_pages(query.clone()).await.into_iter().map(|(id, _)| id).collect();
+    named.sort_unstable_by(|a, b| b.cmp(a));
+    assert_eq!(found, named);
+    let both = ListQuery { media_type: Some("image/*".into()), ..query };
+    let found = all_pages(both).await;
+    assert!(found.iter().all(|(id, _)| named.contains(id)) && found.len() < 6, "{found:?}");
 }
 
 async fn ingestion_tells_of_items_without_a_document(bench: Bench<dyn Store>) {

@@ -40,7 +40,7 @@ impl<'q> Types<'q> {
     /// `image/*` is every image.
     pub(in crate::store) fn of(wanted: Option<&'q str>) -> Self {
         match wanted {
-            None | Some("*/*" | "") => Self::default(),
+            None | Some("*/*" | "*" | "") => Self::default(),
             Some(wanted) => match wanted.strip_suffix('*') {
                 Some(prefix) => Self { exactly: None, prefix: Some(prefix) },
                 None => Self { exactly: Some(wanted), prefix: None },

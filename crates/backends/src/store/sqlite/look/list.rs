@@ -1,5 +1,7 @@
 //! Documents, newest first, page by page.
 
+use std::collections::VecDeque;
+
 use docmill_core::Result;
 use docmill_core::answer::{DocumentLine, ListAnswer};
 use docmill_core::clock::Timestamp;
@@ -15,6 +17,33 @@ use super::{EVIDENCE, EVIDENCE_JOIN, collect, state};
 
 /// Rows looked at in one step while a state is searched for.
 const STEP: usize = 500;
+
+/// Types that a pattern may stand for before it is cheaper to look at all documents.
+const MAX_TYPES: usize = 16;
+
+/// One media type, or all that begin alike, or all.
+struct Wanted {
+    exactly: Option<String>,
+    prefix: Option<String>,
+}
+
+/// Documents that are asked for by their ids, newest first: a page needs the first few of a thousand that were found.
+struct Among {
+    rest: VecDeque<DocumentId>,
+}
+
+impl Among {
+    fn new(ids: &[DocumentId], before: &[u8]) -> Self {
+        let mut rest: Vec<_> = ids.iter().copied().filter(|id| id.as_bytes().as_slice() < before).collect();
+        rest.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+        rest.dedup();
+        Self { rest: rest.into() }
+    }
+
+    fn next(&mut self, count: usize) -> Vec<DocumentId> {
+        self.rest.drain(..count.min(self.rest.len())).collect()
+    }
+}
 
 /// Where documents are taken from that can be in a state at all.
 struct Candidates {
@@ -77,16 +106,23 @@ pub(in super::super) fn list(
         }
         None => vec![0xff; 17],
     };
-    let types = Types::of(query.media_type.as_deref());
-    let ids = query.ids.as_ref().map(|ids| json(&ids.iter().map(hex).collect::<Vec<_>>())).transpose()?;
-    let Candidates { from, only, grouped } = Candidates::of(query.state, types.exactly.is_some());
+    let wanted = Types::of(query.media_type.as_deref());
+    let types = each_type(conn, tenant, query.state, &wanted)?;
+    let mut among = query.ids.as_deref().map(|ids| Among::new(ids, &before));
+    let Candidates { from, only, grouped } =
+        Candidates::of(query.state, types.iter().all(|types| types.exactly.is_some()));
+    // Written only where it is wanted: beside an OR no index is of use.
+    let named = match &among {
+        Some(_) => "AND d.document_id IN (SELECT unhex(value) FROM json_each(?6))",
+        None => "AND ?6 IS NULL",
+    };
     let sql = format!(
         "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
            c.result, c.error, {EVIDENCE}
          FROM {from} {EVIDENCE_JOIN}
          WHERE {only} AND d.removed = 0
            AND (?4 IS NULL OR d.media_type = ?4) AND (?5 IS NULL OR substr(d.media_type, 1, length(?5)) = ?5)
-           AND (?6 IS NULL OR d.document_id IN (SELECT unhex(value) FROM json_each(?6)))
+           {named}
            AND (?7 IS NULL OR c.language = ?7)
            AND (?8 IS NULL OR d.created_at >= ?8) AND (?9 IS NULL OR d.created_at < ?9)
            AND (?10 IS NULL OR EXISTS (SELECT 1 FROM ingestion b
@@ -94,21 +130,20 @@ pub(in super::super) fn list(
          {grouped} DESC LIMIT ?3"
     );
     let step = if query.state.is_some() { STEP.max(limit) } else { limit + 1 };
-    let mut documents: Vec<DocumentLine> = Vec::new();
-    loop {
+    let rows = |types: &Wanted, before: &[u8], ids: Option<&str>| {
         let args = params![
             tenant.as_bytes(),
             before,
             step as i64,
-            types.exactly,
-            types.prefix,
+            types.exactly.as_deref(),
+            types.prefix.as_deref(),
             ids,
             query.language,
             query.since.map(|at| at.0),
             query.until.map(|at| at.0),
             query.batch.as_ref().map(BatchId::as_bytes)
         ];
-        let page = collect(conn, "list documents", &sql, args, |c| {
+        collect(conn, "list documents", &sql, args, |c| {
             let (document_id, name, title, media_type) = (c.document()?, c.get()?, c.get()?, c.get()?);
             let (bytes, created_at) = (c.count()?, c.time()?);
             let (page_count, language) = (c.get()?, c.get()?);
@@ -127,12 +162,27 @@ pub(in super::super) fn list(
                 error,
                 created_at,
             })
-        })?;
+        })
+    };
+    let mut documents: Vec<DocumentLine> = Vec::new();
+    loop {
+        let some = among.as_mut().map(|among| among.next(step));
+        let ids = some.map(|some| json(&some.iter().map(hex).collect::<Vec<_>>())).transpose()?;
+        let mut page = Vec::new();
+        for types in &types {
+            page.extend(rows(types, &before, ids.as_deref())?);
+        }
+        if types.len() > 1 {
+            page.sort_unstable_by_key(|line| std::cmp::Reverse(line.document_id));
+            page.truncate(step);
+        }
         let last = page.last().map(|d| d.document_id.as_bytes().to_vec());
         let full = page.len() == step;
         documents.extend(page.into_iter().filter(|d| query.state.is_none_or(|w| d.state == w)));
-        match last {
-            Some(last) if full && documents.len() <= limit => before = last,
+        let enough = documents.len() > limit;
+        match (&among, last) {
+            (Some(among), _) if !enough && !among.rest.is_empty() => {}
+            (None, Some(last)) if !enough && full => before = last,
             _ => break,
         }
     }
@@ -140,6 +190,38 @@ pub(in super::super) fn list(
     documents.truncate(limit);
     let next_cursor = documents.last().filter(|_| more).map(|d| d.document_id.to_string());
     Ok(ListAnswer { documents, next_cursor })
+}
+
+/// The types that a pattern stands for, one by one: the index holds the documents of each in their order, and of `image/*`
+/// as a whole in none. Where the pattern is no help (many types, or a state that has a small index), it stays as it is.
+fn each_type(
+    conn: &Connection,
+    tenant: TenantId,
+    state: Option<DocumentState>,
+    wanted: &Types,
+) -> Result<Vec<Wanted>> {
+    let as_it_is = || {
+        vec![Wanted { exactly: wanted.exactly.map(str::to_owned), prefix: wanted.prefix.map(str::to_owned) }]
+    };
+    let (Some(prefix), None | Some(DocumentState::Ready)) = (wanted.prefix, state) else {
+        return Ok(as_it_is());
+    };
+    // From one type to the next through the index: as many steps as there are types, however many documents.
+    let sql = "WITH RECURSIVE type (name) AS (
+           SELECT min(media_type) FROM document
+           WHERE tenant_id = ?1 AND removed = 0 AND media_type >= ?2
+           UNION ALL
+           SELECT (SELECT min(media_type) FROM document
+             WHERE tenant_id = ?1 AND removed = 0 AND media_type > type.name)
+           FROM type WHERE substr(type.name, 1, length(?2)) = ?2
+         )
+         SELECT name FROM type WHERE substr(name, 1, length(?2)) = ?2 LIMIT ?3";
+    let args = params![tenant.as_bytes(), prefix, (MAX_TYPES + 1) as i64];
+    let names: Vec<String> = collect(conn, "types of documents", sql, args, |c| c.get())?;
+    if names.len() > MAX_TYPES {
+        return Ok(as_it_is());
+    }
+    Ok(names.into_iter().map(|name| Wanted { exactly: Some(name), prefix: None }).collect())
 }
 
 fn hex(id: &DocumentId) -> String {
