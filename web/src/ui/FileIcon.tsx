@@ -9,7 +9,7 @@ const BY_NAME: [RegExp, LucideIcon][] = [
   [/presentation|powerpoint/, Presentation],
   [/calendar/, Calendar],
   [/vcard/, Contact],
-  [/json|xml|html|javascript/, FileCode],
+  [/json|[/+]xml|html|javascript/, FileCode],
   [/^text\/|word|opendocument\.text|rtf/, FileText],
 ];
 
