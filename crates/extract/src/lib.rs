@@ -4,3 +4,4 @@
 //! proportion to what it is given, up to a limit that it names.
 
 pub mod embedded;
+pub mod nda;
