@@ -87,10 +87,10 @@ impl Tree {
                         return Some(tree);
                     }
                 }
-                Event::Text(text) => tree.write(&open, &String::from_utf8_lossy(&text))?,
-                Event::CData(text) => tree.write(&open, &String::from_utf8_lossy(&text))?,
+                Event::Text(text) => tree.write(&open, &String::from_utf8_lossy(&text)),
+                Event::CData(text) => tree.write(&open, &String::from_utf8_lossy(&text)),
                 Event::GeneralRef(name) => {
-                    tree.write(&open, &resolved(&String::from_utf8_lossy(&name)))?;
+                    tree.write(&open, &resolved(&String::from_utf8_lossy(&name)));
                 }
                 Event::Eof => return None,
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
@@ -148,14 +148,13 @@ impl Tree {
         self.elements[at].children = children;
     }
 
-    fn write(&mut self, open: &[(usize, BTreeMap<String, u32>)], text: &str) -> Option<()> {
-        let Some((at, _)) = open.last() else { return Some(()) };
+    fn write(&mut self, open: &[(usize, BTreeMap<String, u32>)], text: &str) {
+        let Some((at, _)) = open.last() else { return };
         let element = &mut self.elements[*at];
         // Attachments in Base64 are no text that anybody asks for.
         if element.text.len() + text.len() <= MAX_TEXT_BYTES {
             element.text.push_str(text);
         }
-        Some(())
     }
 }
 
