@@ -21,6 +21,7 @@ pub mod dossier;
 pub mod error;
 pub mod event;
 pub mod expansion;
+pub mod extraction;
 pub mod fingerprint;
 pub mod generate;
 pub mod id;

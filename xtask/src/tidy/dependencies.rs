@@ -9,6 +9,7 @@ use crate::tree::Tree;
 /// Manifest, and the crates of ours that it may use outside tests.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("crates/core/Cargo.toml", &[]),
+    ("crates/extract/Cargo.toml", &["docmill-core"]),
     ("crates/formats/Cargo.toml", &["docmill-core"]),
     ("crates/generate/Cargo.toml", &["docmill-core"]),
     ("crates/understand/Cargo.toml", &["docmill-core"]),
@@ -19,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "crates/docmill/Cargo.toml",
         &[
             "docmill-core",
+            "docmill-extract",
             "docmill-formats",
             "docmill-generate",
             "docmill-understand",
