@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-/// The largest data that is looked at. The largest known invoices have some thousand lines and 10 MB with attachments.
+/// The largest data that is looked at: room for thousands of lines and for attached files. An estimate.
 const MAX_BYTES: usize = 32 << 20;
 
-/// Elements of one tree: an invoice of 10,000 lines has about 300,000.
+/// Elements of one tree: some thirty for each of [`super::MAX_ITEMS`] lines, and room. An estimate.
 const MAX_ELEMENTS: usize = 500_000;
 
-/// Invoices are nested about ten deep.
+/// Far deeper than either form of invoices nests.
 const MAX_DEPTH: usize = 64;
 
 /// Attributes of one element that are kept, and bytes of the text of one element.

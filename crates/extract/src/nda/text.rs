@@ -4,7 +4,7 @@ use docmill_core::words::PageWords;
 
 use super::Page;
 
-/// Text that is looked at; the longest agreements of this kind have 100 KB.
+/// Text that is looked at: hundreds of pages. An estimate.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The words of all pages with one space between, and the same in small letters, byte for byte.

@@ -29,7 +29,7 @@ use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 pub use doctor::{meaning, of_layer, recognition};
 pub use generate::{Generated, Wanted};
-pub use read::read;
+pub use read::{Examined, examine, read};
 use tokio::sync::watch;
 
 use crate::deps::Deps;

@@ -1,7 +1,9 @@
-//! `read`: what docmill reads from a file, with nothing stored.
+//! `read` and `examine`: what docmill reads from a file, with nothing stored.
+
+use std::collections::BTreeMap;
 
 use docmill_core::answer::{ReadAnswer, ReadChild};
-use docmill_core::artifact::Transcript;
+use docmill_core::artifact::{TextSource, Transcript};
 use docmill_core::config::Settings;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::TenantId;
@@ -9,6 +11,7 @@ use docmill_core::ports::blobs::Content;
 use docmill_core::ports::{Ocr, Reader};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::wire::{Found, Kind, Want};
+use docmill_core::words::PageWords;
 use docmill_core::{Error, ErrorKind, Result};
 
 use crate::plan::is_limit;
@@ -16,7 +19,28 @@ use crate::stages::reading;
 use crate::stages::transcribe::{Collector, OcrNote, verdict};
 
 /// Everything but the members' bytes.
-const WANT: Want = Want { listing: true, ..Want::TEXT };
+const READ: Want = Want { listing: true, ..Want::TEXT };
+
+/// Text, where its words stand, and the files inside.
+const EXAMINE: Want = Want { children: true, words: true, ..Want::TEXT };
+
+/// Files inside a document that are kept for whoever examines it…
+const MAX_ATTACHED: usize = 16;
+/// …and the largest of them.
+const MAX_ATTACHED_BYTES: usize = 4 << 20;
+
+/// A document as it is looked at to take a record from it.
+#[derive(Debug)]
+pub struct Examined {
+    /// How the reading ended.
+    pub result: ResultCode,
+    /// What it says.
+    pub transcript: Transcript,
+    /// Where its words stand, page by page, as far as that is known.
+    pub words: Vec<PageWords>,
+    /// The small files inside it, with their names.
+    pub attached: Vec<(String, Vec<u8>)>,
+}
 
 /// Reads `content` with nothing but a reader and a recogniser: no store is needed. An error of the content is part of
 /// the answer; one of docmill is not.
@@ -28,14 +52,97 @@ pub async fn read(
     path: String,
     content: Content,
 ) -> Result<ReadAnswer> {
+    let mut children = Vec::new();
+    let name = name_of(&path);
+    let (result, transcript) = transcribe(reader, ocr, settings, tenant, name, content, READ, |found| {
+        if let Found::ChildListed { path, media_type, bytes, .. } = found {
+            children.push(ReadChild { name: path, media_type, bytes });
+            if children.len() as u64 > settings.limits.max_entries {
+                return Err(Error::limit_exceeded(format!(
+                    "more members than the limit of {}",
+                    settings.limits.max_entries
+                ))
+                .with_hint("raise `limits.max_entries`"));
+            }
+            return Ok(None);
+        }
+        Ok(Some(found))
+    })
+    .await?;
+    Ok(answer(path, result, transcript, children))
+}
+
+/// Reads `content` as [`read`] does, with the places of its words and the files inside it.
+pub async fn examine(
+    reader: &dyn Reader,
+    ocr: &dyn Ocr,
+    settings: &Settings,
+    tenant: TenantId,
+    path: &str,
+    content: Content,
+) -> Result<Examined> {
+    let (mut native, mut attached, mut open) = (Vec::new(), Vec::new(), None);
+    let name = name_of(path);
+    let (result, transcript) = transcribe(reader, ocr, settings, tenant, name, content, EXAMINE, |found| {
+        match found {
+            Found::Words(words) => native.push(words),
+            Found::ChildBegin { path, .. } if attached.len() < MAX_ATTACHED => {
+                open = Some((path, Vec::new()));
+            }
+            Found::ChildChunk(chunk) => match &mut open {
+                Some((_, bytes)) if bytes.len() + chunk.len() <= MAX_ATTACHED_BYTES => bytes.extend(&chunk),
+                _ => open = None,
+            },
+            Found::ChildEnd => attached.extend(open.take()),
+            Found::ChildFailed { .. } => open = None,
+            other => return Ok(Some(other)),
+        }
+        Ok(None)
+    })
+    .await?;
+    let words = words_of(&transcript, native);
+    Ok(Examined { result, transcript, words, attached })
+}
+
+/// The words that were recognised where the text of a page was, otherwise those that the file holds.
+fn words_of(transcript: &Transcript, native: Vec<PageWords>) -> Vec<PageWords> {
+    let mut words: BTreeMap<u32, PageWords> = native.into_iter().map(|page| (page.number, page)).collect();
+    for page in &transcript.pages {
+        match page.source {
+            TextSource::Ocr => {
+                let recognised = transcript.recognised.iter().find(|known| known.number == page.number);
+                words.extend(recognised.map(|recognised| (page.number, PageWords::from(recognised))));
+            }
+            // What stands in the file there was judged to be no text.
+            TextSource::None => drop(words.remove(&page.number)),
+            TextSource::Native => {}
+        }
+    }
+    words.into_values().collect()
+}
+
+fn name_of(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+/// Reads `content`; `aside` takes what it wants of the findings, and leaves the others to the transcript.
+#[expect(clippy::too_many_arguments, reason = "what is read, with what, and what for")]
+async fn transcribe(
+    reader: &dyn Reader,
+    ocr: &dyn Ocr,
+    settings: &Settings,
+    tenant: TenantId,
+    name: String,
+    content: Content,
+    want: Want,
+    mut aside: impl FnMut(Found) -> Result<Option<Found>>,
+) -> Result<(ResultCode, Transcript)> {
     if content.is_empty() {
         let error = Error::empty_file("the file has no bytes");
-        return Ok(unread(path, "application/x-empty".into(), &error));
+        return Ok((ResultCode::of(error.kind()), unread("application/x-empty".into(), &error)));
     }
-    let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
-    let mut readings = reading::open_unstored(reader, ocr, settings, tenant, name, content, WANT).await?;
+    let mut readings = reading::open_unstored(reader, ocr, settings, tenant, name, content, want).await?;
     let note = OcrNote::of(settings, ocr);
-    let mut children = Vec::new();
     let mut collector: Option<Collector<'_>> = None;
     let ended = loop {
         let found = match readings.next().await {
@@ -48,19 +155,11 @@ pub async fn read(
                 collector = Some(Collector::new(kind, &settings.limits, note.clone()));
                 Ok(())
             }
-            (_, Found::ChildListed { path, media_type, bytes, .. }) => {
-                children.push(ReadChild { name: path, media_type, bytes });
-                if children.len() as u64 > settings.limits.max_entries {
-                    Err(Error::limit_exceeded(format!(
-                        "more members than the limit of {}",
-                        settings.limits.max_entries
-                    ))
-                    .with_hint("raise `limits.max_entries`"))
-                } else {
-                    Ok(())
-                }
-            }
-            (Some(collector), found) => collector.add(found),
+            (Some(collector), found) => match aside(found) {
+                Ok(Some(found)) => collector.add(found),
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            },
             (None, _) => Err(Error::bug("the reader did not say first what it reads")),
         };
         if let Err(error) = added {
@@ -84,7 +183,7 @@ pub async fn read(
         None if unsupported => ResultCode::Unsupported,
         None => verdict(&transcript),
     };
-    Ok(answer(path, result, transcript, children))
+    Ok((result, transcript))
 }
 
 fn answer(path: String, result: ResultCode, transcript: Transcript, children: Vec<ReadChild>) -> ReadAnswer {
@@ -103,19 +202,18 @@ fn answer(path: String, result: ResultCode, transcript: Transcript, children: Ve
     }
 }
 
-fn unread(path: String, media_type: String, error: &Error) -> ReadAnswer {
+fn unread(media_type: String, error: &Error) -> Transcript {
     let problem = Problem::from(&ErrorNote::from(error));
-    let transcript = Transcript {
+    Transcript {
         v: Transcript::VERSION,
         media_type,
         language: None,
         quality: None,
-        metadata: std::collections::BTreeMap::new(),
+        metadata: BTreeMap::new(),
         pages: Vec::new(),
         problems: vec![problem],
         recognised: Vec::new(),
-    };
-    answer(path, ResultCode::of(error.kind()), transcript, Vec::new())
+    }
 }
 
 /// What is said of content whose reader died before it said anything.
