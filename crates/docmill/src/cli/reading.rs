@@ -66,15 +66,31 @@ impl Reading {
     }
 
     async fn one(&self, path: &Path) -> Result<ReadAnswer> {
+        let content = self.content(path).await?;
+        let (reader, ocr, tenant) = (self.reader.as_ref(), self.ocr.as_ref(), TenantId(Uuid::nil()));
+        let shown = path.to_string_lossy().into_owned();
+        docmill_pipeline::service::read(reader, ocr, &self.settings, tenant, shown, content).await
+    }
+
+    /// Reads a file with the places of its words and the files inside it, and gives its own bytes too if they are few.
+    pub(super) async fn examine(&self, path: &Path) -> Result<(Examined, Option<Bytes>)> {
+        let content = self.content(path).await?;
+        let (reader, ocr, tenant) = (self.reader.as_ref(), self.ocr.as_ref(), TenantId(Uuid::nil()));
+        let bytes = match &content {
+            Content::Inline(bytes) => Some(bytes.clone()),
+            Content::File(..) => None,
+        };
+        let shown = path.to_string_lossy();
+        let examined =
+            docmill_pipeline::service::examine(reader, ocr, &self.settings, tenant, &shown, content).await?;
+        Ok((examined, bytes))
+    }
+
+    async fn content(&self, path: &Path) -> Result<Content> {
         let owned = path.to_owned();
         let limits = self.settings.limits.clone();
         let opened = tokio::task::spawn_blocking(move || open(&owned, &limits));
-        let content =
-            opened.await.map_err(|e| Error::bug("opening a file was cut short").with_source(e))??;
-        let shown = path.to_string_lossy().into_owned();
-        let tenant = TenantId(Uuid::nil());
-        let (reader, ocr) = (self.reader.as_ref(), self.ocr.as_ref());
-        docmill_pipeline::service::read(reader, ocr, &self.settings, tenant, shown, content).await
+        opened.await.map_err(|e| Error::bug("opening a file was cut short").with_source(e))?
     }
 
     /// Ends the children.
