@@ -8,7 +8,8 @@ use docmill_core::extraction::{EvidenceSource, Extraction};
 use docmill_core::limits::{MIB, read_capped};
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
-use docmill_extract::{Material, Schema, Sources, extract};
+use docmill_extract::schema::Schema;
+use docmill_extract::{Material, Sources, extract};
 use docmill_pipeline::service::Examined;
 use serde::Serialize;
 
@@ -99,7 +100,6 @@ fn material<'a>(examined: &'a Examined, data: Option<&'a [u8]>) -> Material<'a> 
         data: data.into_iter().chain(inside).collect(),
         metadata: &transcript.metadata,
         media_type: &transcript.media_type,
-        language: transcript.language.as_deref(),
     }
 }
 
@@ -110,23 +110,17 @@ fn whole(path: &Path) -> Result<Vec<u8>> {
 
 /// A schema by its name, or from its file.
 fn schema(wanted: &str) -> Result<Schema> {
-    if let Some(schema) = Schema::built_in(wanted) {
-        return Ok(schema);
-    }
     let path = Path::new(wanted);
-    let looks_like_a_file = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
-    if !looks_like_a_file && !path.is_file() {
-        let names = Schema::BUILT_IN.join(", ");
-        return Err(Error::invalid_request(format!("`{}` is not a schema", shown(wanted)))
-            .with_hint(format!("built in are {names}; a schema of yours is a file that ends with .json")));
+    let is_a_file = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
+    if !is_a_file {
+        return Schema::built_in(wanted);
     }
     let failed = |e| Error::unreadable(format!("`{}` cannot be read", show(path))).with_source(e);
     let what = format!("`{}`", show(path));
     let bytes = read_capped(File::open(path).map_err(failed)?, MAX_SCHEMA_BYTES, &what)?;
     let text = String::from_utf8(bytes)
         .map_err(|e| Error::invalid_request(format!("{what} is not UTF-8")).with_source(e))?;
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    Schema::parse(&name, &text).map_err(|e| Error::invalid_request(format!("{what}: {}", e.message())))
+    Schema::parse(&text).map_err(|e| Error::invalid_request(format!("{what}: {}", e.message())))
 }
 
 fn human(answer: &Answer) -> String {

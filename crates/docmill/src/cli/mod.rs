@@ -11,6 +11,7 @@ mod counts;
 mod dead;
 mod doctor;
 mod events;
+mod extract;
 mod generate;
 mod get;
 mod index;
@@ -104,6 +105,7 @@ enum Command {
     Generate(generate::Args),
     Read(read::Args),
     Classify(classify::Args),
+    Extract(extract::Args),
     List(list::Args),
     Show(show::Args),
     Text(text::Args),
@@ -225,6 +227,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Generate(args) => args.run(cx).await,
         Command::Read(args) => args.run(cx).await,
         Command::Classify(args) => args.run(cx).await,
+        Command::Extract(args) => args.run(cx).await,
         Command::List(args) => args.run(cx).await,
         Command::Show(args) => args.run(cx).await,
         Command::Text(args) => args.run(cx).await,

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use docmill_core::answer::ReadAnswer;
 use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
@@ -13,6 +14,7 @@ use docmill_core::ocr::OcrMode;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::{Ocr, Reader};
 use docmill_core::{Error, Result};
+use docmill_pipeline::service::Examined;
 use futures::{Stream, StreamExt};
 use uuid::Uuid;
 

@@ -1,0 +1,222 @@
+//! Numbers, dates and codes that stand beside or below a label: invoice number, dates, IBAN, BIC, order number.
+
+use serde_json::Value;
+
+use super::{Found, Reading, Record};
+use crate::labels::{self, Hit};
+use crate::layout::Span;
+use crate::normalise::{Date, codes};
+
+/// Labels at which a value ends.
+const STOPS: &[&str] =
+    &["invoice_number", "invoice_date", "due_date", "order_number", "customer_number", "bic", "iban"];
+
+/// Everything of an invoice's head but its parties.
+pub fn find(reading: &Reading<'_>) -> Record {
+    let mut record = Record::new();
+    let mut put = |name: &str, found: Option<Found>| {
+        if let Some(found) = found {
+            record.insert(name.to_owned(), found);
+        }
+    };
+    put("invoice_number", number(reading, "invoice_number").or_else(|| titled(reading)));
+    put("order_number", number(reading, "order_number"));
+    let due = dated(reading, "due_date");
+    let issued = dated(reading, "invoice_date")
+        .or_else(|| titled_date(reading))
+        .or_else(|| loose_date(reading, due.as_ref()));
+    put("invoice_date", issued);
+    put("due_date", due);
+    put("iban", iban(reading));
+    put("bic", bic(reading));
+    record
+}
+
+/// The best value of a date beside such a label.
+pub fn dated(reading: &Reading<'_>, name: &str) -> Option<Found> {
+    let mut best: Option<Found> = None;
+    for hit in labels::of(name).everywhere(reading.sheet) {
+        let found = beside(reading, &hit).or_else(|| under(reading, &hit));
+        if let Some(found) =
+            found.filter(|found| best.as_ref().is_none_or(|b| b.confidence < found.confidence))
+        {
+            best = Some(found);
+        }
+    }
+    best
+}
+
+fn date_found(reading: &Reading<'_>, date: Date, confidence: f32, method: &'static str, span: Span) -> Found {
+    let text = reading.sheet.text(&span);
+    // Where nothing tells day and month apart, a reading is a guess.
+    let doubtful = !reading.order_known && date_has_two_readings(&text);
+    Found::text(date.iso(), if doubtful { confidence * 0.85 } else { confidence }, method, span)
+}
+
+fn date_has_two_readings(text: &str) -> bool {
+    use crate::normalise::Order;
+    !text.contains('.') && Date::parse(text, Order::DayFirst) != Date::parse(text, Order::MonthFirst)
+}
+
+fn beside(reading: &Reading<'_>, hit: &Hit) -> Option<Found> {
+    let right = reading.right_of(hit, STOPS);
+    let (span, mention) = reading.dates[hit.row].iter().find(|(span, _)| {
+        span.tokens.start >= right.start
+            && span.tokens.start < right.end
+            && span.tokens.start - right.start <= 4
+    })?;
+    Some(date_found(reading, mention.date, 0.95, "label", span.clone()))
+}
+
+fn under(reading: &Reading<'_>, hit: &Hit) -> Option<Found> {
+    reading.below(hit, 1).iter().find_map(|cell| {
+        let inside = |span: &Span| span.tokens.start < cell.tokens.end && span.tokens.end > cell.tokens.start;
+        let (span, mention) = reading.dates[cell.row].iter().find(|(span, _)| inside(span))?;
+        Some(date_found(reading, mention.date, 0.9, "label above", span.clone()))
+    })
+}
+
+/// A date beside the plain word for one, or the only day that the head of the first page names.
+fn loose_date(reading: &Reading<'_>, due: Option<&Found>) -> Option<Found> {
+    if let Some(found) = dated(reading, "any_date") {
+        return Some(Found { confidence: found.confidence * 0.85, ..found });
+    }
+    let top = reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0);
+    let mut dates = top.flat_map(|(at, _)| reading.dates[at].iter());
+    let (span, mention) =
+        dates.find(|(_, mention)| due.is_none_or(|due| due.value != Value::String(mention.date.iso())))?;
+    Some(date_found(reading, mention.date, 0.5, "first date", span.clone()))
+}
+
+/// A value with digits beside such a label.
+fn number(reading: &Reading<'_>, name: &str) -> Option<Found> {
+    let mut best: Option<(f32, Found)> = None;
+    for hit in labels::of(name).everywhere(reading.sheet) {
+        let right = reading.right_of(&hit, STOPS);
+        let beside = coded(reading, hit.row, right).map(|span| (span, 0.95, "label"));
+        let found = beside.or_else(|| {
+            let cell = reading.below(&hit, 1).into_iter().next()?;
+            coded(reading, cell.row, cell.tokens).map(|span| (span, 0.9, "label above"))
+        });
+        let Some((span, confidence, method)) = found else { continue };
+        let value = clean(&reading.sheet.text(&span));
+        // Labels higher up and longer ones say more.
+        let score = confidence + hit.letters as f32 * 0.002 - hit.row as f32 * 0.001;
+        if best.as_ref().is_none_or(|(least, _)| *least < score) {
+            best = Some((score, Found::text(value, confidence, method, span)));
+        }
+    }
+    best.map(|(_, found)| found)
+}
+
+/// The first word among these that has digits and is neither a date nor a percentage; words before it must be few.
+fn coded(reading: &Reading<'_>, row: usize, tokens: std::ops::Range<usize>) -> Option<Span> {
+    let words = &reading.sheet.rows[row].tokens;
+    for at in tokens.clone().take(3) {
+        let word = &words[at];
+        if reading.dates[row].iter().any(|(span, _)| span.tokens.contains(&at)) {
+            return None;
+        }
+        let digits = word.fold.chars().filter(char::is_ascii_digit).count();
+        if digits > 0 && word.fold.len() >= 2 {
+            return Some(Span { row, tokens: at..at + 1 });
+        }
+        if digits == 0 && word.fold.len() > 3 {
+            return None;
+        }
+    }
+    None
+}
+
+fn clean(text: &str) -> String {
+    text.trim_matches(|c: char| matches!(c, ':' | ',' | ';' | '#' | '.' | '|' | ')' | '(')).to_owned()
+}
+
+/// `Handelsrechnung (380) Nr. 471102 vom 05.03.2018`: the title itself has the number.
+fn titled(reading: &Reading<'_>) -> Option<Found> {
+    for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
+        let Some(title) = row.tokens.iter().take(3).position(is_title) else { continue };
+        let mark = (title + 1..row.tokens.len().min(title + 6)).find(|&at| {
+            matches!(row.tokens[at].fold.as_str(), "nr" | "no" | "n" | "nummer" | "number" | "numero")
+                || row.tokens[at].text == "#"
+        });
+        let from = mark.map_or(title + 1, |at| at + 1);
+        if let Some(span) = coded(reading, index, from..row.tokens.len()) {
+            let confidence = if mark.is_some() { 0.93 } else { 0.75 };
+            return Some(Found::text(clean(&reading.sheet.text(&span)), confidence, "title", span));
+        }
+    }
+    None
+}
+
+fn is_title(token: &crate::layout::Token) -> bool {
+    let ends = ["rechnung", "invoice", "facture", "factura", "fattura", "factuur", "gutschrift", "korrektur"];
+    ends.iter().any(|end| token.fold.ends_with(end)) && token.fold.len() < 24
+}
+
+/// The date in the title or in the row below it.
+fn titled_date(reading: &Reading<'_>) -> Option<Found> {
+    for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
+        if !row.tokens.iter().take(3).any(is_title) {
+            continue;
+        }
+        let last = row.tokens.last().map(|token| token.fold.as_str());
+        let rows = if matches!(last, Some("vom" | "du" | "del" | "of" | "van")) {
+            index..index + 2
+        } else {
+            index..index + 1
+        };
+        for at in rows {
+            if let Some((span, mention)) = reading.dates.get(at).and_then(|dates| dates.first()) {
+                return Some(date_found(reading, mention.date, 0.93, "title", span.clone()));
+            }
+        }
+    }
+    None
+}
+
+/// An account number: words that together have its form.
+fn iban(reading: &Reading<'_>) -> Option<Found> {
+    let mut shaped = None;
+    for (index, row) in reading.sheet.rows.iter().enumerate() {
+        for from in 0..row.tokens.len() {
+            let text = row.tokens[from].text.trim_start_matches("IBAN").trim_start_matches(':');
+            let country = text.len() >= 2 && text.bytes().take(2).all(|b| b.is_ascii_uppercase());
+            if !country {
+                continue;
+            }
+            let labelled = from > 0
+                && row.tokens[from.saturating_sub(2)..from]
+                    .iter()
+                    .any(|token| token.fold.starts_with("iban"))
+                || row.tokens[from].fold.starts_with("iban");
+            let mut joined = String::new();
+            for at in from..row.tokens.len().min(from + 9) {
+                joined.push_str(if at == from { text } else { &row.tokens[at].text });
+                let cleaned = joined.trim_end_matches([',', '.', ';', '·']);
+                let span = Span { row: index, tokens: from..at + 1 };
+                if let Some(iban) = codes::iban(cleaned) {
+                    return Some(Found::text(iban, 0.97, "check digits", span));
+                }
+                if labelled && codes::iban_shape(cleaned) && shaped.is_none() && at == from {
+                    // Its check digits do not hold: told, but doubted.
+                    shaped = Some(Found::text(cleaned, 0.75, "label", span));
+                }
+            }
+        }
+    }
+    shaped
+}
+
+fn bic(reading: &Reading<'_>) -> Option<Found> {
+    for hit in labels::of("bic").everywhere(reading.sheet) {
+        let row = &reading.sheet.rows[hit.row];
+        for at in hit.tokens.end..row.tokens.len().min(hit.tokens.end + 3) {
+            let word = row.tokens[at].text.trim_matches([':', ',', '.', ';', '·']);
+            if let Some(bic) = codes::bic(word).filter(|_| word.chars().all(|c| !c.is_lowercase())) {
+                return Some(Found::text(bic, 0.93, "label", Span { row: hit.row, tokens: at..at + 1 }));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,348 @@
+//! Who sells and who buys: blocks of name and address, under a label or where letters have them.
+
+use super::{Found, Reading, Record};
+use crate::labels::{self, Hit};
+use crate::layout::{Row, Span};
+use crate::normalise::codes;
+
+/// Lines of a block beyond are not part of it.
+const MAX_LINES: usize = 9;
+
+const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC AE AP AA PR GU VI MP FM";
+
+/// A name and an address.
+#[derive(Clone, Debug, Default)]
+struct Party {
+    name: Option<Span>,
+    address: Vec<Span>,
+    tax_id: Option<(String, Span)>,
+}
+
+/// Whether a word is a state of the United States, as in addresses.
+pub fn is_state(word: &str) -> bool {
+    let word = word.trim_end_matches(',');
+    word.len() == 2 && STATES.split(' ').any(|state| state == word)
+}
+
+/// Whether a word is a postal code of the United States.
+pub fn is_zip(word: &str) -> bool {
+    let word = word.trim_end_matches([',', '.']);
+    word.len() == 5 && word.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Seller and buyer.
+pub fn find(reading: &Reading<'_>) -> Record {
+    let mut record = Record::new();
+    let seller = labelled(reading, "seller");
+    let buyer = labelled(reading, "buyer");
+    let blocks = if seller.is_some() && buyer.is_some() { Vec::new() } else { address_blocks(reading) };
+    let taken = |party: Option<&Party>, block: &Party| {
+        party.is_some_and(|party| {
+            party.address.iter().any(|line| block.address.contains(line)) || party.name == block.name
+        })
+    };
+    let buyer_given = buyer.is_some();
+    let buyer = buyer.or_else(|| {
+        // The window of an envelope is on the left, in the upper third.
+        let window = |block: &&Party| {
+            block.address.first().is_some_and(|line| {
+                let row = &reading.sheet.rows[line.row];
+                let (left, _) = row.edges(&line.tokens);
+                let down = row.top / reading.sheet.page_height(row);
+                row.page == 0 && left < reading.sheet.page_width(row) * 0.3 && (0.1..0.42).contains(&down)
+            })
+        };
+        blocks.iter().filter(|block| !taken(seller.as_ref(), block)).find(window).cloned()
+    });
+    let seller_given = seller.is_some();
+    let seller = seller.or_else(|| {
+        let block = blocks.iter().find(|block| !taken(buyer.as_ref(), block)).cloned();
+        sender(reading, block, buyer.as_ref())
+    });
+    for (party, side, given) in [(&seller, "seller", seller_given), (&buyer, "buyer", buyer_given)] {
+        let Some(party) = party else { continue };
+        let (confidence, method) = if given { (0.93, "label") } else { (0.82, "place") };
+        if let Some(span) = &party.name {
+            let name = name_of(&reading.sheet.text(span));
+            record.insert(format!("{side}_name"), Found::text(name, confidence, method, span.clone()));
+        }
+        if !party.address.is_empty() {
+            let value = joined(reading, &party.address);
+            let found = Found { value: value.into(), confidence, method, spans: party.address.clone() };
+            record.insert(format!("{side}_address"), found);
+        }
+        if let Some((id, span)) = &party.tax_id {
+            record.insert(format!("{side}_tax_id"), Found::text(id, 0.95, "label", span.clone()));
+        }
+    }
+    tax_ids(reading, &mut record);
+    record
+}
+
+/// Lines of an address as one text. Where lines end with commas of their own, a blank is enough.
+pub(crate) fn joined(reading: &Reading<'_>, lines: &[Span]) -> String {
+    let texts: Vec<String> = lines.iter().map(|line| reading.sheet.text(line)).collect();
+    let commas = texts.iter().rev().skip(1).any(|text| text.ends_with(','));
+    texts.join(if commas { " " } else { ", " })
+}
+
+/// Without what belongs to the label before it.
+fn name_of(text: &str) -> String {
+    text.trim_matches(|c: char| c.is_whitespace() || ":|•●·,;".contains(c)).to_owned()
+}
+
+/// The block under or beside a label, the best one.
+fn labelled(reading: &Reading<'_>, name: &str) -> Option<Party> {
+    let mut best: Option<(usize, Party)> = None;
+    for hit in labels::of(name).everywhere(reading.sheet) {
+        let row = &reading.sheet.rows[hit.row];
+        let colon = row.tokens[hit.tokens.end - 1].text.ends_with(':')
+            || row.tokens.get(hit.tokens.end).is_some_and(|token| token.text == ":");
+        // A label stands at the beginning of its cell and has the cell for itself.
+        let begins = hit.tokens.start == 0
+            || row.tokens[hit.tokens.start].cell > row.tokens[hit.tokens.start - 1].cell;
+        let ends =
+            row.tokens.get(hit.tokens.end).is_none_or(|next| next.cell > row.tokens[hit.tokens.end - 1].cell);
+        let other = labels::of("other_party")
+            .at(row, hit.tokens.start)
+            .is_some_and(|(tokens, ..)| tokens.end >= hit.tokens.end);
+        if !begins || other || !(ends || colon) || hit.letters < 4 && !colon {
+            continue;
+        }
+        let Some(party) = block(reading, &hit).filter(|party| party.name.is_some()) else { continue };
+        let score = party.address.len().min(3) * 100 + usize::from(ends) * 50 + 40 - hit.rank.min(40);
+        if best.as_ref().is_none_or(|(least, _)| *least < score) {
+            best = Some((score, party));
+        }
+    }
+    best.map(|(_, party)| party)
+}
+
+/// Reads the lines under a label, in its column.
+fn block(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
+    let head = &reading.sheet.rows[hit.row];
+    let (left, _) = head.edges(&hit.tokens);
+    // The column ends where the next cell of the label's row begins.
+    let next = head
+        .tokens
+        .get(hit.tokens.end..)?
+        .iter()
+        .find(|token| token.cell > head.tokens[hit.tokens.start].cell);
+    let limit = next.map_or(f32::MAX, |token| token.edges[0] - head.height);
+    let mut party = Party::default();
+    let mut bottom = head.bottom;
+    let mut addressed = false;
+    for (index, row) in reading.sheet.rows.iter().enumerate().skip(hit.row + 1).take(MAX_LINES * 4) {
+        if row.page != head.page
+            || row.top - bottom > row.height.max(head.height) * 2.6
+            || party.address.len() >= 6
+        {
+            break;
+        }
+        let Some(tokens) = column(row, left, limit) else { continue };
+        bottom = row.bottom;
+        let is =
+            |name: &str| labels::of(name).at(row, tokens.start).filter(|(label, ..)| label.end <= tokens.end);
+        if ["seller", "buyer", "other_party"].iter().any(|name| {
+            is(name).is_some_and(|(label, _, letters)| {
+                letters > 3 && (label.end == tokens.end || row.tokens[label.end - 1].text.ends_with(':'))
+            })
+        }) {
+            break;
+        }
+        let after = |label: std::ops::Range<usize>| {
+            let from = (label.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty())?;
+            let to =
+                row.tokens.iter().rposition(|token| token.edges[0] < limit).map_or(tokens.end, |at| at + 1);
+            (from < to).then(|| Span { row: index, tokens: from..to })
+        };
+        if let Some((label, ..)) = is("tax_id").filter(|_| party.tax_id.is_none()) {
+            let read = after(label).and_then(|span| Some((codes::tax_id(&reading.sheet.text(&span))?, span)));
+            if read.is_some() {
+                party.tax_id = read;
+                continue;
+            }
+        }
+        if let Some((label, ..)) = is("party_name").filter(|(label, ..)| label.end < row.tokens.len()) {
+            party.name = after(label);
+            party.address.clear();
+        } else if let Some((label, ..)) =
+            is("party_address").filter(|(label, ..)| label.end < row.tokens.len())
+        {
+            party.address.extend(after(label));
+            addressed = true;
+        } else if is("party_skip").is_some() || row.text.contains('@') || is_key(row, &tokens) {
+            addressed = addressed && !party.address.is_empty() && party.address.len() < 2;
+        } else if party.name.is_none() {
+            party.name = Some(Span { row: index, tokens });
+        } else if !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line))) {
+            party.address.push(Span { row: index, tokens });
+        }
+    }
+    Some(party)
+}
+
+/// `Key : value`, which no line of an address is.
+fn is_key(row: &Row, tokens: &std::ops::Range<usize>) -> bool {
+    row.tokens[tokens.clone()].iter().take(3).any(|token| token.text.ends_with(':'))
+}
+
+/// The cell of a row that begins in a column, or nearly.
+fn column(row: &Row, left: f32, limit: f32) -> Option<std::ops::Range<usize>> {
+    let slack = row.height * 1.5;
+    let cells = row.cells();
+    let at = cells.iter().position(|cell| {
+        let (from, _) = row.edges(cell);
+        from >= left - slack && from < limit
+    })?;
+    let (from, _) = row.edges(&cells[at]);
+    // What begins far right of the column is another one, unless the column is open.
+    (from < left + row.height * 30.0).then(|| cells[at].clone())
+}
+
+/// Whether a line has a postal code with a place.
+pub(crate) fn postal(line: &str) -> bool {
+    let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+    let letters = words.iter().any(|word| word.chars().filter(|c| c.is_alphabetic()).count() >= 3);
+    words.iter().enumerate().any(|(at, word)| {
+        let word = word.trim_start_matches("D-").trim_start_matches("A-").trim_end_matches('.');
+        let digits = word.bytes().all(|b| b.is_ascii_digit());
+        let british = word.len() == 3
+            && at > 0
+            && word.bytes().next().is_some_and(|b| b.is_ascii_digit())
+            && word.bytes().skip(1).all(|b| b.is_ascii_uppercase())
+            && words[at - 1].len() <= 4
+            && words[at - 1].bytes().any(|b| b.is_ascii_digit());
+        let first = at == 0 || at == 1 && words[0].len() <= 3;
+        british && letters
+            || digits
+                && letters
+                && (word.len() == 5 && (first || at + 1 == words.len() || at > 0 && is_state(words[at - 1]))
+                    || word.len() == 4 && first && words.len() <= 4 && at + 1 < words.len())
+    })
+}
+
+/// Blocks of lines that end with a postal code, anywhere on the first page.
+fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
+    let mut found = Vec::new();
+    for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0) {
+        for cell in row.cells() {
+            let span = Span { row: index, tokens: cell };
+            let text = reading.sheet.text(&span);
+            if !postal(&text) || text.chars().count() > 60 || !reading.dates[index].is_empty() {
+                continue;
+            }
+            let mut lines = vec![span];
+            while let Some(above) =
+                lines.last().and_then(|line| above(reading, line)).filter(|_| lines.len() < 6)
+            {
+                let text = reading.sheet.text(&above);
+                if text.contains('@')
+                    || text.contains(':')
+                    || labels::of("document").has(&text)
+                    || postal(&text)
+                {
+                    break;
+                }
+                lines.push(above);
+            }
+            lines.reverse();
+            let street =
+                lines.iter().position(|line| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit()));
+            let street = street.unwrap_or(0);
+            let name = (street > 0).then(|| lines[0].clone());
+            found.push(Party { name, address: lines.split_off(street), tax_id: None });
+        }
+    }
+    found
+}
+
+/// The cell right above one, aligned with it on the left, on the right or in the middle.
+fn above(reading: &Reading<'_>, line: &Span) -> Option<Span> {
+    let row = &reading.sheet.rows[line.row];
+    let (left, right) = row.edges(&line.tokens);
+    for (index, upper) in reading.sheet.rows.iter().enumerate().take(line.row).rev().take(4) {
+        if upper.page != row.page || row.top - upper.bottom > row.height * 1.7 {
+            return None;
+        }
+        for tokens in upper.cells() {
+            let (from, to) = upper.edges(&tokens);
+            let slack = row.height * 0.8;
+            let aligned = (from - left).abs() < slack
+                || (to - right).abs() < slack
+                || (f32::midpoint(from, to) - f32::midpoint(left, right)).abs() < slack * 1.5;
+            if aligned && from < right && to > left {
+                return Some(Span { row: index, tokens });
+            }
+        }
+    }
+    None
+}
+
+/// The sender of a letter: the largest line at its top, with an address that is not the other side's.
+fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) -> Option<Party> {
+    let mut party = block.unwrap_or_default();
+    let top = reading
+        .sheet
+        .rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.page == 0 && row.top < reading.sheet.page_height(row) * 0.16);
+    let mut best: Option<(f32, Span)> = None;
+    for (index, row) in top {
+        for tokens in row.cells() {
+            let span = Span { row: index, tokens: tokens.clone() };
+            let text = reading.sheet.text(&span);
+            let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+            let title = labels::of("document").has(&text);
+            let theirs = buyer
+                .is_some_and(|buyer| buyer.name.as_ref() == Some(&span) || buyer.address.contains(&span));
+            if letters < 4 || title || theirs || postal(&text) || text.contains('@') || is_key(row, &tokens) {
+                continue;
+            }
+            let height = row.tokens[tokens.clone()]
+                .iter()
+                .map(|token| token.edges[3] - token.edges[1])
+                .fold(0.0, f32::max);
+            let formed = row.tokens[tokens].iter().any(|token| labels::of("company_form").has(&token.text));
+            let score = height * if formed { 1.3 } else { 1.0 };
+            if best.as_ref().is_none_or(|(least, _)| *least * 1.05 < score) {
+                best = Some((score, span));
+            }
+        }
+    }
+    if party.name.is_none() || best.is_some() {
+        party.name = best.map(|(_, span)| span).or(party.name);
+    }
+    party.name.is_some().then_some(party)
+}
+
+/// Numbers of taxpayers that no block had: the buyer's by its own label, the seller's by any other.
+fn tax_ids(reading: &Reading<'_>, record: &mut Record) {
+    for (name, field) in [("buyer_tax_id", "buyer_tax_id"), ("tax_id", "seller_tax_id")] {
+        if record.contains_key(field) {
+            continue;
+        }
+        for hit in labels::of(name).everywhere(reading.sheet) {
+            let row = &reading.sheet.rows[hit.row];
+            let theirs = (hit.tokens.start.saturating_sub(1)..=hit.tokens.start)
+                .any(|at| labels::of("buyer_tax_id").at(row, at).is_some());
+            if name == "tax_id" && theirs {
+                continue;
+            }
+            let from = (hit.tokens.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty());
+            let Some(from) = from else { continue };
+            let read = (from + 1..=row.tokens.len().min(from + 4)).rev().find_map(|to| {
+                let span = Span { row: hit.row, tokens: from..to };
+                let text = reading.sheet.text(&span);
+                let id = codes::tax_id(text.trim_matches([':', ',', '.', ';', '·', ' ']))?;
+                (id.len() >= 9).then_some((id, span))
+            });
+            let known = |id: &str| record.values().any(|found| found.value == *id);
+            if let Some((id, span)) = read.filter(|(id, _)| !known(id)) {
+                record.insert(field.to_owned(), Found::text(id, 0.9, "label", span));
+                break;
+            }
+        }
+    }
+}

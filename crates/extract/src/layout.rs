@@ -1,0 +1,291 @@
+//! Pages as rows of words with their places: what stands beside what, and what below.
+//!
+//! A row is what a reader sees as one line across the page, whatever the file says; wide gaps cut it into cells.
+
+use std::ops::Range;
+
+use docmill_core::extraction::{Evidence, EvidenceSource};
+use docmill_core::words::PageWords;
+use unicode_normalization::UnicodeNormalization;
+
+/// Pages beyond are not looked at.
+pub const MAX_PAGES: usize = 30;
+
+/// Words of a page beyond are not looked at.
+const MAX_WORDS: usize = 5_000;
+
+/// A gap wider than so many heights of its row parts two cells.
+const CELL_GAP: f32 = 1.3;
+
+/// A word with its place, in the measure of its page.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// As it reads.
+    pub text: String,
+    /// Letters and digits alone, folded.
+    pub fold: String,
+    /// Where it begins in the text of its row.
+    pub start: usize,
+    /// Left, top, right and bottom.
+    pub edges: [f32; 4],
+    /// 0 to 1.
+    pub confidence: f32,
+    /// Its cell, from 0.
+    pub cell: usize,
+}
+
+/// A line across a page.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Index of its page.
+    pub page: usize,
+    /// Its words; a tab stands between cells, a blank between words.
+    pub text: String,
+    /// From left to right.
+    pub tokens: Vec<Token>,
+    /// Upper edge.
+    pub top: f32,
+    /// Lower edge.
+    pub bottom: f32,
+    /// Of its words, the middle one.
+    pub height: f32,
+}
+
+/// Words of a row, from one to before another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// Index of the row.
+    pub row: usize,
+    /// Indexes of its tokens.
+    pub tokens: Range<usize>,
+}
+
+/// All rows of a document, from top to bottom.
+#[derive(Clone, Debug, Default)]
+pub struct Sheet {
+    /// Page by page.
+    pub rows: Vec<Row>,
+    sizes: Vec<(u32, f32, f32)>,
+}
+
+impl Sheet {
+    /// Of pages with their words.
+    pub fn new(pages: &[PageWords]) -> Self {
+        let mut sheet = Self::default();
+        for (index, page) in pages.iter().take(MAX_PAGES).enumerate() {
+            // A page without a size has parts of itself for a measure.
+            let size = |value: f32| if value > 0.0 { value } else { 1.0 };
+            let (width, height) = (size(page.width), size(page.height));
+            sheet.sizes.push((page.number, width, height));
+            let mut tokens: Vec<Token> =
+                page.words.iter().take(MAX_WORDS).filter_map(|word| token(word, width, height)).collect();
+            tokens.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
+            sheet.rows.extend(rows(tokens, index));
+        }
+        sheet
+    }
+
+    /// Height of a row's page.
+    pub fn page_height(&self, row: &Row) -> f32 {
+        self.sizes.get(row.page).map_or(1.0, |size| size.2)
+    }
+
+    /// Width of a row's page.
+    pub fn page_width(&self, row: &Row) -> f32 {
+        self.sizes.get(row.page).map_or(1.0, |size| size.1)
+    }
+
+    /// The words of a span as they stand there.
+    pub fn text(&self, span: &Span) -> String {
+        let Some(row) = self.rows.get(span.row) else { return String::new() };
+        let words = row.tokens.get(span.tokens.clone()).unwrap_or_default();
+        words.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// How surely its words were read: as the least sure of them.
+    pub fn confidence(&self, span: &Span) -> f32 {
+        let tokens = self.rows.get(span.row).and_then(|row| row.tokens.get(span.tokens.clone()));
+        tokens.unwrap_or_default().iter().map(|token| token.confidence).fold(1.0, f32::min)
+    }
+
+    /// Where a span stands, for people and programs to look it up.
+    pub fn evidence(&self, span: &Span) -> Option<Evidence> {
+        let row = self.rows.get(span.row)?;
+        let tokens = row.tokens.get(span.tokens.clone()).filter(|tokens| !tokens.is_empty())?;
+        let (number, width, height) = *self.sizes.get(row.page)?;
+        let [left, top, right, bottom] = around(tokens);
+        Some(Evidence {
+            source: EvidenceSource::Page,
+            page: Some(number),
+            span: Some(self.text(span)),
+            frame: Some([left / width, top / height, (right - left) / width, (bottom - top) / height]),
+            path: None,
+        })
+    }
+
+    /// The span of a row's words that bytes of its text touch.
+    pub fn span(&self, row: usize, bytes: &Range<usize>) -> Span {
+        let tokens = self.rows.get(row).map(|row| row.tokens.as_slice()).unwrap_or_default();
+        let touched = |token: &Token| token.start < bytes.end && token.start + token.text.len() > bytes.start;
+        let from = tokens.iter().position(touched).unwrap_or(0);
+        let to = tokens.iter().rposition(touched).map_or(from, |at| at + 1);
+        Span { row, tokens: from..to }
+    }
+}
+
+impl Row {
+    /// Its cells, as ranges of tokens.
+    pub fn cells(&self) -> Vec<Range<usize>> {
+        let mut cells: Vec<Range<usize>> = Vec::new();
+        for (at, token) in self.tokens.iter().enumerate() {
+            match cells.last_mut() {
+                Some(cell) if self.tokens[cell.start].cell == token.cell => cell.end = at + 1,
+                _ => cells.push(at..at + 1),
+            }
+        }
+        cells
+    }
+
+    /// Left and right edge of some of its tokens.
+    pub fn edges(&self, tokens: &Range<usize>) -> (f32, f32) {
+        let [left, _, right, _] = around(self.tokens.get(tokens.clone()).unwrap_or_default());
+        (left, right)
+    }
+}
+
+impl Token {
+    fn middle(&self) -> f32 {
+        f32::midpoint(self.edges[1], self.edges[3])
+    }
+
+    fn height(&self) -> f32 {
+        self.edges[3] - self.edges[1]
+    }
+}
+
+/// Letters and digits, in lower case, without accents.
+pub fn folded(text: &str) -> String {
+    let base = text.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
+    base.map(|c| if c == 'ß' { 's' } else { c }).collect()
+}
+
+fn token(word: &docmill_core::words::PlacedWord, width: f32, height: f32) -> Option<Token> {
+    let text: String =
+        word.text.chars().map(|c| if c.is_whitespace() || c.is_control() { ' ' } else { c }).collect();
+    let text = text.trim();
+    let edges =
+        [word.x * width, word.y * height, (word.x + word.width) * width, (word.y + word.height) * height];
+    let fine = !text.is_empty() && edges.iter().all(|edge| edge.is_finite());
+    fine.then(|| Token {
+        fold: folded(text),
+        text: text.to_owned(),
+        start: 0,
+        edges,
+        confidence: word.confidence.unwrap_or(1.0),
+        cell: 0,
+    })
+}
+
+/// Puts words together that stand side by side. They come sorted from top to bottom.
+fn rows(tokens: Vec<Token>, page: usize) -> Vec<Row> {
+    let mut heights: Vec<f32> = tokens.iter().map(Token::height).collect();
+    heights.sort_by(f32::total_cmp);
+    let usual = heights.get(heights.len() / 2).copied().unwrap_or(1.0).max(f32::EPSILON);
+    let mut groups: Vec<(f32, Vec<Token>)> = Vec::new();
+    for token in tokens {
+        // Only the last few rows can still take a word: the middles come in order.
+        let reach = token.height().min(usual * 1.5) * 0.45;
+        let open =
+            groups.iter_mut().rev().take(2).find(|(middle, _)| (token.middle() - *middle).abs() <= reach);
+        if let Some((middle, group)) = open {
+            *middle = (*middle * group.len() as f32 + token.middle()) / (group.len() + 1) as f32;
+            group.push(token);
+        } else {
+            groups.push((token.middle(), vec![token]));
+        }
+    }
+    groups.into_iter().map(|(_, group)| row(group, page)).collect()
+}
+
+fn row(mut tokens: Vec<Token>, page: usize) -> Row {
+    tokens.sort_by(|a, b| a.edges[0].total_cmp(&b.edges[0]));
+    let mut heights: Vec<f32> = tokens.iter().map(Token::height).collect();
+    heights.sort_by(f32::total_cmp);
+    let height = heights[heights.len() / 2];
+    let [_, top, _, bottom] = around(&tokens);
+    let (mut text, mut cell, mut right) = (String::new(), 0, None);
+    for token in &mut tokens {
+        if let Some(right) = right {
+            let wide = token.edges[0] - right > height * CELL_GAP;
+            cell += usize::from(wide);
+            text.push(if wide { '\t' } else { ' ' });
+        }
+        token.start = text.len();
+        token.cell = cell;
+        text.push_str(&token.text);
+        right = Some(token.edges[2]);
+    }
+    Row { page, text, tokens, top, bottom, height }
+}
+
+fn around(tokens: &[Token]) -> [f32; 4] {
+    let start = tokens.first().map_or([0.0; 4], |token| token.edges);
+    tokens.iter().fold(start, |[l, t, r, b], token| {
+        let [left, top, right, bottom] = token.edges;
+        [l.min(left), t.min(top), r.max(right), b.max(bottom)]
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use docmill_core::words::PlacedWord;
+
+    use super::*;
+
+    /// A page of lines, a character six wide and lines twelve apart; two blanks or more part cells.
+    pub(crate) fn page(lines: &[&str]) -> PageWords {
+        let (width, height) = (600.0, 800.0);
+        let mut words = Vec::new();
+        for (line, text) in lines.iter().enumerate() {
+            let top = 20.0 + line as f64 * 12.0;
+            let mut at = 0;
+            for word in text.split(' ') {
+                let left = 10.0 + at as f64 * 6.0;
+                let right = left + word.chars().count() as f64 * 6.0 - 1.0;
+                words.extend(PlacedWord::new(
+                    word.to_owned(),
+                    line as u32,
+                    (left, top, right, top + 9.0),
+                    (width, height),
+                ));
+                at += word.chars().count() + 1;
+            }
+        }
+        words.retain(|word| !word.text.is_empty());
+        PageWords { words, ..PageWords::none(1, 600.0, 800.0) }
+    }
+
+    #[test]
+    fn words_side_by_side_are_a_row_and_gaps_part_cells() {
+        let sheet = Sheet::new(&[page(&["Seller:          Client:", "A Ltd            B Inc"])]);
+        assert_eq!(sheet.rows.len(), 2);
+        assert_eq!(sheet.rows[1].text, "A Ltd\tB Inc");
+        assert_eq!(sheet.rows[1].cells(), [0..2, 2..4]);
+    }
+
+    #[test]
+    fn box_of_a_span_contains_its_words() {
+        let page = page(&["Total due 12.50"]);
+        let sheet = Sheet::new(std::slice::from_ref(&page));
+        let seen = sheet.evidence(&sheet.span(0, &(10..15))).unwrap();
+        assert_eq!(seen.span.as_deref(), Some("12.50"));
+        let frame = seen.frame.unwrap();
+        assert!((frame[0] - page.words[2].x).abs() < 1e-4 && frame[2] > 0.0);
+    }
+
+    #[test]
+    fn folding_forgets_accents_and_signs() {
+        assert_eq!(folded("USt.-IdNr.:"), "ustidnr");
+        assert_eq!(folded("Échéance"), "echeance");
+    }
+}
