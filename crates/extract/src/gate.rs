@@ -24,7 +24,11 @@ pub fn pass(schema: &Schema, fields: BTreeMap<String, Field>) -> Extraction {
         for (path, field) in fields.iter().filter(|(path, _)| of_rule(path)) {
             any = true;
             if field.evidence.is_empty() {
-                violations.push(violation(path, "ungrounded", format!("`{}` stands nowhere in the document", told(&field.value))));
+                violations.push(violation(
+                    path,
+                    "ungrounded",
+                    format!("`{}` stands nowhere in the document", told(&field.value)),
+                ));
             }
             if let Some(wrong) = rule_of(rule, path).and_then(|rule| misfit(rule, &field.value)) {
                 violations.push(violation(path, "misfit", wrong));
@@ -89,7 +93,12 @@ fn checks(schema: &Schema, fields: &BTreeMap<String, Field>) -> Vec<Violation> {
                 let all: Option<Vec<Amount>> = terms.iter().map(|term| sum_of(term, fields)).collect();
                 let Some(sum) = all.and_then(|all| all.into_iter().reduce(Amount::plus)) else { continue };
                 if !sum.near(total, ROUNDING) {
-                    let message = format!("{} together are {}, not {}", terms.join(" and "), sum.money(), total.money());
+                    let message = format!(
+                        "{} together are {}, not {}",
+                        terms.join(" and "),
+                        sum.money(),
+                        total.money()
+                    );
                     broken.push(violation(&check.name, "check", message));
                 }
             }
@@ -118,7 +127,8 @@ fn sum_of(path: &str, fields: &BTreeMap<String, Field>) -> Option<Amount> {
 
 /// As sure as its critical fields are, or as all of them where none is critical.
 fn whole(schema: &Schema, fields: &BTreeMap<String, Field>) -> f32 {
-    let critical: Vec<&str> = schema.fields.iter().filter(|rule| rule.critical).map(|rule| rule.name.as_str()).collect();
+    let critical: Vec<&str> =
+        schema.fields.iter().filter(|rule| rule.critical).map(|rule| rule.name.as_str()).collect();
     let of = |name: &str| {
         let all = fields.iter().filter(|(path, _)| *path == name || path.starts_with(&format!("{name}[")));
         all.map(|(_, field)| field.confidence).reduce(f32::min).unwrap_or(0.0)
@@ -169,8 +179,16 @@ mod tests {
     #[test]
     fn record_that_does_not_add_up_is_not_valid() {
         let schema = Schema::built_in("invoice").unwrap();
-        let values = [("invoice_number", "1"), ("invoice_date", "2024-02-01"), ("seller_name", "A"), ("tax_basis_total", "10.00"), ("tax_total", "2.00"), ("total_amount", "12.00")];
-        let mut fields: BTreeMap<String, Field> = values.iter().map(|(name, value)| ((*name).to_owned(), field(value, true))).collect();
+        let values = [
+            ("invoice_number", "1"),
+            ("invoice_date", "2024-02-01"),
+            ("seller_name", "A"),
+            ("tax_basis_total", "10.00"),
+            ("tax_total", "2.00"),
+            ("total_amount", "12.00"),
+        ];
+        let mut fields: BTreeMap<String, Field> =
+            values.iter().map(|(name, value)| ((*name).to_owned(), field(value, true))).collect();
         assert!(pass(&schema, fields.clone()).valid);
         fields.insert("due_date".into(), field("2024-01-01", true));
         fields.insert("total_amount".into(), field("13.00", true));
@@ -181,7 +199,10 @@ mod tests {
     #[test]
     fn missing_and_ungrounded_values_are_told() {
         let schema = Schema::built_in("receipt").unwrap();
-        let fields = BTreeMap::from([("total".to_owned(), field("twelve", false)), ("items[0].quantity".to_owned(), field("2", true))]);
+        let fields = BTreeMap::from([
+            ("total".to_owned(), field("twelve", false)),
+            ("items[0].quantity".to_owned(), field("2", true)),
+        ]);
         let passed = pass(&schema, fields);
         let rules: Vec<&str> = passed.violations.iter().map(|v| v.rule.as_str()).collect();
         assert_eq!(rules, ["missing", "missing", "ungrounded", "misfit"]);

@@ -18,7 +18,10 @@ const FUZZY: usize = 7;
 static BUILT_IN: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
     let lists: HashMap<String, Vec<String>> =
         serde_json::from_str(include_str!("../data/labels.json")).unwrap_or_default();
-    lists.into_iter().map(|(name, labels)| (name, labels.iter().map(|label| folded(label)).collect())).collect()
+    lists
+        .into_iter()
+        .map(|(name, labels)| (name, labels.iter().map(|label| folded(label)).collect()))
+        .collect()
 });
 
 /// Labels of one meaning.
@@ -52,7 +55,7 @@ impl<'a> Labels<'a> {
     /// Whether a text is one of them.
     pub fn has(&self, text: &str) -> bool {
         let text = folded(text);
-        self.0.iter().any(|label| *label == text)
+        self.0.contains(&text)
     }
 
     /// The longest label that begins with this word of a row.
@@ -67,6 +70,10 @@ impl<'a> Labels<'a> {
             said.push_str(&row.tokens[at].fold);
             if row.tokens[at].fold.is_empty() && at == from {
                 return None;
+            }
+            // A sign alone belongs to no label.
+            if row.tokens[at].fold.is_empty() {
+                continue;
             }
             if let Some(rank) = self.rank(&said) {
                 best = Some((from..at + 1, rank, said.len()));
@@ -84,7 +91,9 @@ impl<'a> Labels<'a> {
             return None;
         }
         self.0.iter().position(|label| {
-            label.len().abs_diff(said.len()) <= 1 && label.len() >= FUZZY && strsim::levenshtein(label, said) <= 1
+            label.len().abs_diff(said.len()) <= 1
+                && label.len() >= FUZZY
+                && strsim::levenshtein(label, said) <= 1
         })
     }
 
@@ -117,7 +126,8 @@ mod tests {
 
     #[test]
     fn labels_are_found_whatever_signs_and_scanners_did() {
-        let sheet = Sheet::new(&[page(&["Rechnungs-Nr.: 17", "USt.-Id.-Nr. DE1", "Total due", "Rechnungsdatam 1"])]);
+        let sheet =
+            Sheet::new(&[page(&["Rechnungs-Nr.: 17", "USt.-Id.-Nr. DE1", "Total due", "Rechnungsdatam 1"])]);
         assert_eq!(of("invoice_number").everywhere(&sheet)[0].tokens, 0..1);
         assert_eq!(of("tax_id").everywhere(&sheet)[0].row, 1);
         assert_eq!(of("gross_total").everywhere(&sheet)[0].tokens, 0..2);

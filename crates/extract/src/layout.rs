@@ -77,7 +77,8 @@ impl Sheet {
             let size = |value: f32| if value > 0.0 { value } else { 1.0 };
             let (width, height) = (size(page.width), size(page.height));
             sheet.sizes.push((page.number, width, height));
-            let mut tokens: Vec<Token> = page.words.iter().take(MAX_WORDS).filter_map(|word| token(word, width, height)).collect();
+            let mut tokens: Vec<Token> =
+                page.words.iter().take(MAX_WORDS).filter_map(|word| token(word, width, height)).collect();
             tokens.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
             sheet.rows.extend(rows(tokens, index));
         }
@@ -169,9 +170,11 @@ pub fn folded(text: &str) -> String {
 }
 
 fn token(word: &docmill_core::words::PlacedWord, width: f32, height: f32) -> Option<Token> {
-    let text: String = word.text.chars().map(|c| if c.is_whitespace() || c.is_control() { ' ' } else { c }).collect();
+    let text: String =
+        word.text.chars().map(|c| if c.is_whitespace() || c.is_control() { ' ' } else { c }).collect();
     let text = text.trim();
-    let edges = [word.x * width, word.y * height, (word.x + word.width) * width, (word.y + word.height) * height];
+    let edges =
+        [word.x * width, word.y * height, (word.x + word.width) * width, (word.y + word.height) * height];
     let fine = !text.is_empty() && edges.iter().all(|edge| edge.is_finite());
     fine.then(|| Token {
         fold: folded(text),
@@ -192,7 +195,8 @@ fn rows(tokens: Vec<Token>, page: usize) -> Vec<Row> {
     for token in tokens {
         // Only the last few rows can still take a word: the middles come in order.
         let reach = token.height().min(usual * 1.5) * 0.45;
-        let open = groups.iter_mut().rev().take(2).find(|(middle, _)| (token.middle() - *middle).abs() <= reach);
+        let open =
+            groups.iter_mut().rev().take(2).find(|(middle, _)| (token.middle() - *middle).abs() <= reach);
         if let Some((middle, group)) = open {
             *middle = (*middle * group.len() as f32 + token.middle()) / (group.len() + 1) as f32;
             group.push(token);
@@ -209,9 +213,11 @@ fn row(mut tokens: Vec<Token>, page: usize) -> Row {
     heights.sort_by(f32::total_cmp);
     let height = heights[heights.len() / 2];
     let [_, top, _, bottom] = around(&tokens);
-    let (mut text, mut cell, mut right) = (String::new(), 0, None);
+    let (mut text, mut cell, mut right): (String, usize, Option<(f32, f32)>) = (String::new(), 0, None);
     for token in &mut tokens {
-        if let Some(right) = right {
+        if let Some((right, before)) = right {
+            // Large letters stand further apart.
+            let height = height.max(before.min(token.height()));
             let wide = token.edges[0] - right > height * CELL_GAP;
             cell += usize::from(wide);
             text.push(if wide { '\t' } else { ' ' });
@@ -219,7 +225,7 @@ fn row(mut tokens: Vec<Token>, page: usize) -> Row {
         token.start = text.len();
         token.cell = cell;
         text.push_str(&token.text);
-        right = Some(token.edges[2]);
+        right = Some((token.edges[2], token.height()));
     }
     Row { page, text, tokens, top, bottom, height }
 }
@@ -248,7 +254,12 @@ pub(crate) mod tests {
             for word in text.split(' ') {
                 let left = 10.0 + at as f64 * 6.0;
                 let right = left + word.chars().count() as f64 * 6.0 - 1.0;
-                words.extend(PlacedWord::new(word.to_owned(), line as u32, (left, top, right, top + 9.0), (width, height)));
+                words.extend(PlacedWord::new(
+                    word.to_owned(),
+                    line as u32,
+                    (left, top, right, top + 9.0),
+                    (width, height),
+                ));
                 at += word.chars().count() + 1;
             }
         }

@@ -39,7 +39,10 @@ pub fn by_sight(schema: &Schema, pages: &[PageWords]) -> Extraction {
         // What stands nowhere is not told as if it did.
         if !evidence.is_empty() {
             let confidence = reading.weighed(&found);
-            fields.insert(path, Field { value: found.value, confidence, method: found.method.to_owned(), evidence });
+            fields.insert(
+                path,
+                Field { value: found.value, confidence, method: found.method.to_owned(), evidence },
+            );
         }
     }
     gate::pass(schema, fields)
@@ -81,7 +84,8 @@ fn beside_own_label(reading: &Reading<'_>, rule: &FieldRule) -> Option<Found> {
     match rule.normalise {
         Some(Normalise::Money | Normalise::Number) => find::statement::labelled_amount(reading, &hits),
         Some(Normalise::Date) => hits.iter().find_map(|hit| {
-            let (span, mention) = reading.dates[hit.row].iter().find(|(span, _)| span.tokens.start >= hit.tokens.end)?;
+            let (span, mention) =
+                reading.dates[hit.row].iter().find(|(span, _)| span.tokens.start >= hit.tokens.end)?;
             Some(Found::text(mention.date.iso(), 0.9, "label", span.clone()))
         }),
         other => hits.iter().find_map(|hit| {

@@ -117,8 +117,10 @@ impl Schema {
     pub fn built_in(name: &str) -> Result<Self> {
         let found = BUILT_IN.iter().find(|(known, _)| *known == name);
         let (_, text) = found.ok_or_else(|| {
-            Error::invalid_request(format!("there is no schema `{name}`"))
-                .with_hint(format!("built in are {}; a schema of your own is a file that ends in .json", names_told()))
+            Error::invalid_request(format!("there is no schema `{name}`")).with_hint(format!(
+                "built in are {}; a schema of your own is a file that ends in .json",
+                names_told()
+            ))
         })?;
         Self::parse(text)
     }
@@ -129,11 +131,19 @@ impl Schema {
             .map_err(|e| Error::invalid_config(format!("the schema is no JSON: {e}")))?;
         let top = value.as_object().ok_or_else(|| wrong("", "is no object"))?;
         let notes = annotations(top, "", &["version", "finder", "checks"])?;
-        let name = top.get("title").and_then(Value::as_str).ok_or_else(|| wrong("title", "is missing: it names the schema"))?;
+        let name = top
+            .get("title")
+            .and_then(Value::as_str)
+            .ok_or_else(|| wrong("title", "is missing: it names the schema"))?;
         let fields = fields(top, "properties", true)?;
         let finder = notes.get("finder").map(|finder| text_of(finder, "x-docmill.finder")).transpose()?;
-        if let Some(finder) = finder.as_deref().filter(|finder| !BUILT_IN.iter().any(|(known, _)| known == finder)) {
-            return Err(wrong("x-docmill.finder", &format!("`{finder}` is not known; there are {}", names_told())));
+        if let Some(finder) =
+            finder.as_deref().filter(|finder| !BUILT_IN.iter().any(|(known, _)| known == finder))
+        {
+            return Err(wrong(
+                "x-docmill.finder",
+                &format!("`{finder}` is not known; there are {}", names_told()),
+            ));
         }
         let mut checks = Vec::new();
         for (at, check) in notes.get("checks").and_then(Value::as_array).into_iter().flatten().enumerate() {
@@ -158,13 +168,20 @@ fn text_of(value: &Value, place: &str) -> Result<String> {
 }
 
 /// The annotations of an object, refused if there is one that nobody knows.
-fn annotations<'a>(object: &'a Map<String, Value>, place: &str, known: &[&str]) -> Result<&'a Map<String, Value>> {
+fn annotations<'a>(
+    object: &'a Map<String, Value>,
+    place: &str,
+    known: &[&str],
+) -> Result<&'a Map<String, Value>> {
     static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
     let Some(notes) = object.get("x-docmill") else { return Ok(&NONE) };
     let place = if place.is_empty() { "x-docmill".to_owned() } else { format!("{place}.x-docmill") };
     let notes = notes.as_object().ok_or_else(|| wrong(&place, "is no object"))?;
     if let Some(unknown) = notes.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(wrong(&format!("{place}.{unknown}"), &format!("is no annotation; there are {}", known.join(", "))));
+        return Err(wrong(
+            &format!("{place}.{unknown}"),
+            &format!("is no annotation; there are {}", known.join(", ")),
+        ));
     }
     Ok(notes)
 }
@@ -191,12 +208,16 @@ fn field(name: &str, value: &Value, place: &str, nested: bool) -> Result<FieldRu
                 _ => Shape::List,
             }
         }
-        Some(other) => return Err(wrong(&format!("{place}.type"), &format!("`{other}` cannot be extracted here"))),
+        Some(other) => {
+            return Err(wrong(&format!("{place}.type"), &format!("`{other}` cannot be extracted here")));
+        }
     };
     let normalise = notes.get("normalise").map(|value| normalise(value, place)).transpose()?;
     let critical = match notes.get("critical") {
         None => false,
-        Some(value) => value.as_bool().ok_or_else(|| wrong(&format!("{place}.x-docmill.critical"), "is neither true nor false"))?,
+        Some(value) => value
+            .as_bool()
+            .ok_or_else(|| wrong(&format!("{place}.x-docmill.critical"), "is neither true nor false"))?,
     };
     let mut labels = Vec::new();
     for label in notes.get("labels").and_then(Value::as_array).into_iter().flatten() {
@@ -236,7 +257,8 @@ fn parse_check(value: &Value, place: &str, fields: &[FieldRule]) -> Result<Check
     let kind = match object.get("kind").and_then(Value::as_str) {
         Some("sum") => {
             let place = format!("{place}.terms");
-            let terms = object.get("terms").and_then(Value::as_array).ok_or_else(|| wrong(&place, "is no list"))?;
+            let terms =
+                object.get("terms").and_then(Value::as_array).ok_or_else(|| wrong(&place, "is no list"))?;
             let terms = terms.iter().map(|term| text_of(term, &place)).collect::<Result<Vec<_>>>()?;
             terms.iter().try_for_each(|term| known_path(term, fields, &place))?;
             CheckKind::Sum { terms, total: path("total")? }
@@ -244,7 +266,10 @@ fn parse_check(value: &Value, place: &str, fields: &[FieldRule]) -> Result<Check
         Some("order") => CheckKind::Order { before: path("before")?, after: path("after")? },
         other => {
             let said = other.unwrap_or("nothing");
-            return Err(wrong(&format!("{place}.kind"), &format!("`{said}` is no check; there are sum and order")));
+            return Err(wrong(
+                &format!("{place}.kind"),
+                &format!("`{said}` is no check; there are sum and order"),
+            ));
         }
     };
     let name = object.get("name").and_then(Value::as_str).unwrap_or(place).to_owned();
@@ -280,10 +305,22 @@ mod tests {
             ("{", "no JSON"),
             ("[]", "no object"),
             (r#"{"title": "a"}"#, "properties"),
-            (r#"{"title": "a", "properties": {"b": {"x-docmill": {"critcal": true}}}}"#, "properties.b.x-docmill.critcal"),
-            (r#"{"title": "a", "properties": {"b": {"x-docmill": {"normalise": "euro"}}}}"#, "`euro` is not known"),
-            (r#"{"title": "a", "properties": {"b": {}}, "x-docmill": {"checks": [{"kind": "product"}]}}"#, "`product` is no check"),
-            (r#"{"title": "a", "properties": {"b": {}}, "x-docmill": {"checks": [{"kind": "order", "before": "b", "after": "c"}]}}"#, "names `c`"),
+            (
+                r#"{"title": "a", "properties": {"b": {"x-docmill": {"critcal": true}}}}"#,
+                "properties.b.x-docmill.critcal",
+            ),
+            (
+                r#"{"title": "a", "properties": {"b": {"x-docmill": {"normalise": "euro"}}}}"#,
+                "`euro` is not known",
+            ),
+            (
+                r#"{"title": "a", "properties": {"b": {}}, "x-docmill": {"checks": [{"kind": "product"}]}}"#,
+                "`product` is no check",
+            ),
+            (
+                r#"{"title": "a", "properties": {"b": {}}, "x-docmill": {"checks": [{"kind": "order", "before": "b", "after": "c"}]}}"#,
+                "names `c`",
+            ),
         ];
         for (text, said) in cases {
             let error = Schema::parse(text).unwrap_err();

@@ -8,7 +8,8 @@ use crate::layout::Span;
 use crate::normalise::{Date, codes};
 
 /// Labels at which a value ends.
-const STOPS: &[&str] = &["invoice_number", "invoice_date", "due_date", "order_number", "customer_number", "bic", "iban"];
+const STOPS: &[&str] =
+    &["invoice_number", "invoice_date", "due_date", "order_number", "customer_number", "bic", "iban"];
 
 /// Everything of an invoice's head but its parties.
 pub fn find(reading: &Reading<'_>) -> Record {
@@ -21,7 +22,9 @@ pub fn find(reading: &Reading<'_>) -> Record {
     put("invoice_number", number(reading, "invoice_number").or_else(|| titled(reading)));
     put("order_number", number(reading, "order_number"));
     let due = dated(reading, "due_date");
-    let issued = dated(reading, "invoice_date").or_else(|| titled_date(reading)).or_else(|| loose_date(reading, due.as_ref()));
+    let issued = dated(reading, "invoice_date")
+        .or_else(|| titled_date(reading))
+        .or_else(|| loose_date(reading, due.as_ref()));
     put("invoice_date", issued);
     put("due_date", due);
     put("iban", iban(reading));
@@ -34,7 +37,9 @@ pub fn dated(reading: &Reading<'_>, name: &str) -> Option<Found> {
     let mut best: Option<Found> = None;
     for hit in labels::of(name).everywhere(reading.sheet) {
         let found = beside(reading, &hit).or_else(|| under(reading, &hit));
-        if let Some(found) = found.filter(|found| best.as_ref().is_none_or(|b| b.confidence < found.confidence)) {
+        if let Some(found) =
+            found.filter(|found| best.as_ref().is_none_or(|b| b.confidence < found.confidence))
+        {
             best = Some(found);
         }
     }
@@ -56,7 +61,9 @@ fn date_has_two_readings(text: &str) -> bool {
 fn beside(reading: &Reading<'_>, hit: &Hit) -> Option<Found> {
     let right = reading.right_of(hit, STOPS);
     let (span, mention) = reading.dates[hit.row].iter().find(|(span, _)| {
-        span.tokens.start >= right.start && span.tokens.start < right.end && span.tokens.start - right.start <= 4
+        span.tokens.start >= right.start
+            && span.tokens.start < right.end
+            && span.tokens.start - right.start <= 4
     })?;
     Some(date_found(reading, mention.date, 0.95, "label", span.clone()))
 }
@@ -76,7 +83,8 @@ fn loose_date(reading: &Reading<'_>, due: Option<&Found>) -> Option<Found> {
     }
     let top = reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0);
     let mut dates = top.flat_map(|(at, _)| reading.dates[at].iter());
-    let (span, mention) = dates.find(|(_, mention)| due.is_none_or(|due| due.value != Value::String(mention.date.iso())))?;
+    let (span, mention) =
+        dates.find(|(_, mention)| due.is_none_or(|due| due.value != Value::String(mention.date.iso())))?;
     Some(date_found(reading, mention.date, 0.5, "first date", span.clone()))
 }
 
@@ -128,8 +136,10 @@ fn clean(text: &str) -> String {
 fn titled(reading: &Reading<'_>) -> Option<Found> {
     for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
         let Some(title) = row.tokens.iter().take(3).position(is_title) else { continue };
-        let mark = (title + 1..row.tokens.len().min(title + 6))
-            .find(|&at| matches!(row.tokens[at].fold.as_str(), "nr" | "no" | "n" | "nummer" | "number" | "numero") || row.tokens[at].text == "#");
+        let mark = (title + 1..row.tokens.len().min(title + 6)).find(|&at| {
+            matches!(row.tokens[at].fold.as_str(), "nr" | "no" | "n" | "nummer" | "number" | "numero")
+                || row.tokens[at].text == "#"
+        });
         let from = mark.map_or(title + 1, |at| at + 1);
         if let Some(span) = coded(reading, index, from..row.tokens.len()) {
             let confidence = if mark.is_some() { 0.93 } else { 0.75 };
@@ -151,7 +161,11 @@ fn titled_date(reading: &Reading<'_>) -> Option<Found> {
             continue;
         }
         let last = row.tokens.last().map(|token| token.fold.as_str());
-        let rows = if matches!(last, Some("vom" | "du" | "del" | "of" | "van")) { index..index + 2 } else { index..index + 1 };
+        let rows = if matches!(last, Some("vom" | "du" | "del" | "of" | "van")) {
+            index..index + 2
+        } else {
+            index..index + 1
+        };
         for at in rows {
             if let Some((span, mention)) = reading.dates.get(at).and_then(|dates| dates.first()) {
                 return Some(date_found(reading, mention.date, 0.93, "title", span.clone()));
@@ -171,7 +185,10 @@ fn iban(reading: &Reading<'_>) -> Option<Found> {
             if !country {
                 continue;
             }
-            let labelled = from > 0 && row.tokens[from.saturating_sub(2)..from].iter().any(|token| token.fold.starts_with("iban"))
+            let labelled = from > 0
+                && row.tokens[from.saturating_sub(2)..from]
+                    .iter()
+                    .any(|token| token.fold.starts_with("iban"))
                 || row.tokens[from].fold.starts_with("iban");
             let mut joined = String::new();
             for at in from..row.tokens.len().min(from + 9) {

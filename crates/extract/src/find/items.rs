@@ -54,11 +54,17 @@ pub fn find(reading: &Reading<'_>) -> Record {
         let mut put = |field: &str, found: Found| record.insert(format!("items[{index}].{field}"), found);
         if !item.description.is_empty() {
             let text: Vec<String> = item.description.iter().map(|span| reading.sheet.text(span)).collect();
-            let found = Found { value: text.join(" ").into(), confidence: 0.88, method: "table", spans: item.description.clone() };
+            let found = Found {
+                value: text.join(" ").into(),
+                confidence: 0.88,
+                method: "table",
+                spans: item.description.clone(),
+            };
             put("description", found);
         }
         for (field, amount, span) in &item.numbers {
-            let value = if matches!(*field, "quantity" | "tax_rate") { amount.plain() } else { amount.money() };
+            let value =
+                if matches!(*field, "quantity" | "tax_rate") { amount.plain() } else { amount.money() };
             put(field, Found::text(value, if sure { 0.96 } else { 0.75 }, "table", span.clone()));
         }
     }
@@ -67,7 +73,8 @@ pub fn find(reading: &Reading<'_>) -> Record {
 
 /// Whether quantity times price is the amount.
 fn adds_up(item: &Item) -> bool {
-    let of = |name: &str| item.numbers.iter().find(|(field, ..)| *field == name).map(|(_, amount, _)| *amount);
+    let of =
+        |name: &str| item.numbers.iter().find(|(field, ..)| *field == name).map(|(_, amount, _)| *amount);
     match (of("quantity"), of("unit_price"), of("net_amount").or_else(|| of("gross_amount"))) {
         (Some(quantity), Some(price), Some(total)) => quantity.times(price).near(total, 1),
         _ => false,
@@ -84,7 +91,9 @@ fn heads(reading: &Reading<'_>, index: usize) -> Option<(Vec<Column>, usize)> {
     let mut next = index + 1;
     // The words of a head may stand in two rows: `Gross` above `worth`.
     let second = reading.sheet.rows.get(index + 1).filter(|below| {
-        below.page == row.page && below.top - row.bottom < row.height * 0.9 && reading.amounts[index + 1].is_empty()
+        below.page == row.page
+            && below.top - row.bottom < row.height * 0.9
+            && reading.amounts[index + 1].is_empty()
             && below.cells().iter().all(|cell| cell.len() <= 2)
     });
     for cell in row.cells() {
@@ -95,10 +104,16 @@ fn heads(reading: &Reading<'_>, index: usize) -> Option<(Vec<Column>, usize)> {
                 continue;
             };
             let (mut left, mut right) = row.edges(&tokens);
-            if let Some(under) = second.and_then(|below| below.cells().into_iter().find(|under| {
-                let (from, to) = below.edges(under);
-                from < right && to > left
-            }).map(|under| below.edges(&under))) {
+            if let Some(under) = second.and_then(|below| {
+                below
+                    .cells()
+                    .into_iter()
+                    .find(|under| {
+                        let (from, to) = below.edges(under);
+                        from < right && to > left
+                    })
+                    .map(|under| below.edges(&under))
+            }) {
                 left = left.min(under.0);
                 right = right.max(under.1);
                 next = index + 2;
@@ -111,16 +126,17 @@ fn heads(reading: &Reading<'_>, index: usize) -> Option<(Vec<Column>, usize)> {
     }
     let has = |name: &str| columns.iter().any(|column| column.field == name);
     let amount = has("net_amount") || has("gross_amount");
-    (columns.len() >= 3 && amount && has("description") && (has("quantity") || has("unit_price"))).then_some((columns, next))
+    (columns.len() >= 3 && amount && has("description") && (has("quantity") || has("unit_price")))
+        .then_some((columns, next))
 }
 
 fn meaning(row: &Row, at: usize, end: usize) -> Option<(&'static str, Range<usize>)> {
     let mut best: Option<(usize, &'static str, Range<usize>)> = None;
     for (name, field) in COLUMNS {
-        if let Some((tokens, _, letters)) = labels::of(name).at(row, at).filter(|(tokens, ..)| tokens.end <= end) {
-            if best.as_ref().is_none_or(|(most, ..)| letters > *most) {
-                best = Some((letters, field, tokens));
-            }
+        let hit = labels::of(name).at(row, at).filter(|(tokens, ..)| tokens.end <= end);
+        let Some((tokens, _, letters)) = hit else { continue };
+        if best.as_ref().is_none_or(|(most, ..)| letters > *most) {
+            best = Some((letters, field, tokens));
         }
     }
     best.map(|(_, field, tokens)| (field, tokens))
@@ -130,8 +146,16 @@ fn meaning(row: &Row, at: usize, end: usize) -> Option<(&'static str, Range<usiz
 fn read(reading: &Reading<'_>, columns: &[Column], from: usize, items: &mut Vec<Item>) -> usize {
     let page = reading.sheet.rows.get(from).map_or(0, |row| row.page);
     let Some(text) = columns.iter().find(|column| column.field == "description") else { return from };
-    let after = columns.iter().filter(|column| column.left > text.left).map(|column| column.left).fold(f32::MAX, f32::min);
-    let before = columns.iter().filter(|column| column.left < text.left).map(|column| column.right).fold(0.0, f32::max);
+    let after = columns
+        .iter()
+        .filter(|column| column.left > text.left)
+        .map(|column| column.left)
+        .fold(f32::MAX, f32::min);
+    let before = columns
+        .iter()
+        .filter(|column| column.left < text.left)
+        .map(|column| column.right)
+        .fold(0.0, f32::max);
     let mut bottom = reading.sheet.rows.get(from.saturating_sub(1)).map_or(0.0, |row| row.bottom);
     let mut open = false;
     for (index, row) in reading.sheet.rows.iter().enumerate().skip(from) {
@@ -166,13 +190,25 @@ fn is_total(row: &Row) -> bool {
     (0..row.tokens.len().min(2)).any(|at| {
         ["net_total", "gross_total", "tax_total", "not_total", "subtotal"].iter().any(|name| {
             let found = labels::of(name).at(row, at);
-            found.is_some_and(|(tokens, ..)| row.tokens.get(tokens.end).is_none_or(|next| next.text.contains(|c: char| c.is_ascii_digit()) || next.cell > row.tokens[tokens.start].cell || next.fold.is_empty()))
+            found.is_some_and(|(tokens, ..)| {
+                row.tokens.get(tokens.end).is_none_or(|next| {
+                    next.text.contains(|c: char| c.is_ascii_digit())
+                        || next.cell > row.tokens[tokens.start].cell
+                        || next.fold.is_empty()
+                })
+            })
         })
     })
 }
 
 /// The numbers of a row, each in the column that it is nearest to.
-fn numbers(reading: &Reading<'_>, columns: &[Column], index: usize, before: f32, text: f32) -> Vec<(&'static str, Amount, Span)> {
+fn numbers(
+    reading: &Reading<'_>,
+    columns: &[Column],
+    index: usize,
+    before: f32,
+    text: f32,
+) -> Vec<(&'static str, Amount, Span)> {
     let row = &reading.sheet.rows[index];
     let mut found: Vec<(&'static str, Amount, Span)> = Vec::new();
     for (span, mention) in &reading.amounts[index] {
@@ -180,16 +216,31 @@ fn numbers(reading: &Reading<'_>, columns: &[Column], index: usize, before: f32,
         let cell = row.tokens[span.tokens.start].cell;
         // A number amid words belongs to them.
         let first = row.tokens.iter().position(|token| token.cell == cell).unwrap_or(0);
-        let lead = row.tokens[first..span.tokens.start].iter().any(|token| token.fold.chars().filter(|c| c.is_alphabetic()).count() > 2 && crate::normalise::codes::currency(&token.text).is_none());
+        let lead = row.tokens[first..span.tokens.start].iter().any(|token| {
+            token.fold.chars().filter(|c| c.is_alphabetic()).count() > 2
+                && crate::normalise::codes::currency(&token.text).is_none()
+        });
         if lead && left < before.max(text) + row.height * 40.0 && mention.amount.places != 2 {
             continue;
         }
         let distance = |column: &&Column| {
-            if left < column.right && right > column.left { (f32::midpoint(left, right) - f32::midpoint(column.left, column.right)).abs() * 0.2 } else { (left - column.right).max(column.left - right) }
+            if left < column.right && right > column.left {
+                (f32::midpoint(left, right) - f32::midpoint(column.left, column.right)).abs() * 0.2
+            } else {
+                (left - column.right).max(column.left - right)
+            }
         };
-        let nearest = columns.iter().filter(|column| column.field != "unit").min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let Some(column) = nearest.filter(|column| !matches!(column.field, "description" | "position") && distance(column) < row.height * 6.0) else { continue };
-        let fits = if column.field == "tax_rate" { mention.amount.units < 1_000_000 } else { !mention.percent };
+        let nearest = columns
+            .iter()
+            .filter(|column| column.field != "unit")
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let Some(column) = nearest.filter(|column| {
+            !matches!(column.field, "description" | "position") && distance(column) < row.height * 6.0
+        }) else {
+            continue;
+        };
+        let fits =
+            if column.field == "tax_rate" { mention.amount.units < 1_000_000 } else { !mention.percent };
         if fits && !found.iter().any(|(field, ..)| *field == column.field) {
             found.push((column.field, mention.amount, span.clone()));
         }
@@ -198,7 +249,14 @@ fn numbers(reading: &Reading<'_>, columns: &[Column], index: usize, before: f32,
 }
 
 /// The words of a row in the column of descriptions.
-fn description(row: &Row, index: usize, numbers: &[(&'static str, Amount, Span)], before: f32, after: f32, left: f32) -> Option<Span> {
+fn description(
+    row: &Row,
+    index: usize,
+    numbers: &[(&'static str, Amount, Span)],
+    before: f32,
+    after: f32,
+    left: f32,
+) -> Option<Span> {
     let taken = |at: usize| numbers.iter().any(|(.., span)| span.tokens.contains(&at));
     let inside = |at: usize| {
         let token = &row.tokens[at];

@@ -118,7 +118,8 @@ fn order(sheet: &Sheet) -> (Order, bool) {
             }
         }
         let pairs = row.tokens.windows(2);
-        states += pairs.filter(|pair| parties::is_state(&pair[0].text) && parties::is_zip(&pair[1].text)).count();
+        states +=
+            pairs.filter(|pair| parties::is_state(&pair[0].text) && parties::is_zip(&pair[1].text)).count();
     }
     if day != month {
         return (if day > month { Order::DayFirst } else { Order::MonthFirst }, true);

@@ -37,7 +37,9 @@ pub fn find(reading: &Reading<'_>) -> Record {
     let buyer = labelled(reading, "buyer");
     let blocks = if seller.is_some() && buyer.is_some() { Vec::new() } else { address_blocks(reading) };
     let taken = |party: Option<&Party>, block: &Party| {
-        party.is_some_and(|party| party.address.iter().any(|line| block.address.contains(line)) || party.name == block.name)
+        party.is_some_and(|party| {
+            party.address.iter().any(|line| block.address.contains(line)) || party.name == block.name
+        })
     };
     let buyer_given = buyer.is_some();
     let buyer = buyer.or_else(|| {
@@ -86,7 +88,8 @@ pub(crate) fn joined(reading: &Reading<'_>, lines: &[Span]) -> String {
 
 /// Without what belongs to the label before it.
 fn name_of(text: &str) -> String {
-    text.trim_matches(|c: char| c.is_whitespace() || ":|•●·,;".contains(c)).to_owned()
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || ":|•●·,;".contains(c));
+    text.trim_start_matches(|c: char| !c.is_alphanumeric() && !"\"('„“".contains(c)).to_owned()
 }
 
 /// The block under or beside a label, the best one.
@@ -97,9 +100,13 @@ fn labelled(reading: &Reading<'_>, name: &str) -> Option<Party> {
         let colon = row.tokens[hit.tokens.end - 1].text.ends_with(':')
             || row.tokens.get(hit.tokens.end).is_some_and(|token| token.text == ":");
         // A label stands at the beginning of its cell and has the cell for itself.
-        let begins = hit.tokens.start == 0 || row.tokens[hit.tokens.start].cell > row.tokens[hit.tokens.start - 1].cell;
-        let ends = row.tokens.get(hit.tokens.end).is_none_or(|next| next.cell > row.tokens[hit.tokens.end - 1].cell);
-        let other = labels::of("other_party").at(row, hit.tokens.start).is_some_and(|(tokens, ..)| tokens.end >= hit.tokens.end);
+        let begins = hit.tokens.start == 0
+            || row.tokens[hit.tokens.start].cell > row.tokens[hit.tokens.start - 1].cell;
+        let ends =
+            row.tokens.get(hit.tokens.end).is_none_or(|next| next.cell > row.tokens[hit.tokens.end - 1].cell);
+        let other = labels::of("other_party")
+            .at(row, hit.tokens.start)
+            .is_some_and(|(tokens, ..)| tokens.end >= hit.tokens.end);
         if !begins || other || !(ends || colon) || hit.letters < 4 && !colon {
             continue;
         }
@@ -117,25 +124,38 @@ fn block(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
     let head = &reading.sheet.rows[hit.row];
     let (left, _) = head.edges(&hit.tokens);
     // The column ends where the next cell of the label's row begins.
-    let next = head.tokens.get(hit.tokens.end..)?.iter().find(|token| token.cell > head.tokens[hit.tokens.start].cell);
+    let next = head
+        .tokens
+        .get(hit.tokens.end..)?
+        .iter()
+        .find(|token| token.cell > head.tokens[hit.tokens.start].cell);
     let limit = next.map_or(f32::MAX, |token| token.edges[0] - head.height);
     let mut party = Party::default();
     let mut bottom = head.bottom;
     let mut addressed = false;
     for (index, row) in reading.sheet.rows.iter().enumerate().skip(hit.row + 1).take(MAX_LINES * 4) {
-        if row.page != head.page || row.top - bottom > row.height.max(head.height) * 2.6 || party.address.len() >= 6 {
+        if row.page != head.page
+            || row.top - bottom > row.height.max(head.height) * 2.6
+            || party.address.len() >= 6
+        {
             break;
         }
         let Some(tokens) = column(row, left, limit) else { continue };
         bottom = row.bottom;
-        let is = |name: &str| labels::of(name).at(row, tokens.start).filter(|(label, ..)| label.end <= tokens.end);
-        if ["seller", "buyer", "other_party"].iter().any(|name| is(name).is_some_and(|(label, _, letters)| letters > 3 && (label.end == tokens.end || row.tokens[label.end - 1].text.ends_with(':')))) {
+        let is =
+            |name: &str| labels::of(name).at(row, tokens.start).filter(|(label, ..)| label.end <= tokens.end);
+        if ["seller", "buyer", "other_party"].iter().any(|name| {
+            is(name).is_some_and(|(label, _, letters)| {
+                letters > 3 && (label.end == tokens.end || row.tokens[label.end - 1].text.ends_with(':'))
+            })
+        }) {
             break;
         }
         let after = |label: std::ops::Range<usize>| {
             let from = (label.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty())?;
-            let to = row.tokens.iter().rposition(|token| token.edges[0] < limit).map_or(tokens.end, |at| at + 1);
-            (from < to).then(|| Span { row: index, tokens: from..to })
+            let to =
+                row.tokens.iter().rposition(|token| token.edges[0] < limit).map_or(tokens.end, |at| at + 1);
+            (from < to).then_some(Span { row: index, tokens: from..to })
         };
         if let Some((label, ..)) = is("tax_id").filter(|_| party.tax_id.is_none()) {
             let read = after(label).and_then(|span| Some((codes::tax_id(&reading.sheet.text(&span))?, span)));
@@ -147,18 +167,32 @@ fn block(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
         if let Some((label, ..)) = is("party_name").filter(|(label, ..)| label.end < row.tokens.len()) {
             party.name = after(label);
             party.address.clear();
-        } else if let Some((label, ..)) = is("party_address").filter(|(label, ..)| label.end < row.tokens.len()) {
+        } else if let Some((label, ..)) =
+            is("party_address").filter(|(label, ..)| label.end < row.tokens.len())
+        {
             party.address.extend(after(label));
             addressed = true;
         } else if is("party_skip").is_some() || row.text.contains('@') || is_key(row, &tokens) {
             addressed = addressed && !party.address.is_empty() && party.address.len() < 2;
         } else if party.name.is_none() {
             party.name = Some(Span { row: index, tokens });
-        } else if !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line))) {
+        } else if postal(&reading.sheet.text(&Span { row: index, tokens: tokens.clone() }))
+            || !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line)))
+        {
             party.address.push(Span { row: index, tokens });
         }
     }
+    without_person(reading, &mut party);
     Some(party)
+}
+
+/// Takes out who is written to at a company: a line without a number before street and place.
+fn without_person(reading: &Reading<'_>, party: &mut Party) {
+    let number = |line: &Span| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit());
+    let [first, second, _, ..] = party.address.as_slice() else { return };
+    if !number(first) && number(second) && (2..=4).contains(&first.tokens.len()) {
+        party.address.remove(0);
+    }
 }
 
 /// `Key : value`, which no line of an address is.
@@ -194,7 +228,10 @@ pub(crate) fn postal(line: &str) -> bool {
             && words[at - 1].bytes().any(|b| b.is_ascii_digit());
         let first = at == 0 || at == 1 && words[0].len() <= 3;
         british && letters
-            || digits && letters && (word.len() == 5 && (first || at + 1 == words.len() || at > 0 && is_state(words[at - 1])) || word.len() == 4 && first && words.len() <= 4 && at + 1 < words.len())
+            || digits
+                && letters
+                && (word.len() == 5 && (first || at + 1 == words.len() || at > 0 && is_state(words[at - 1]))
+                    || word.len() == 4 && first && words.len() <= 4 && at + 1 < words.len())
     })
 }
 
@@ -209,15 +246,22 @@ fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
                 continue;
             }
             let mut lines = vec![span];
-            while let Some(above) = lines.last().and_then(|line| above(reading, line)).filter(|_| lines.len() < 6) {
+            while let Some(above) =
+                lines.last().and_then(|line| above(reading, line)).filter(|_| lines.len() < 6)
+            {
                 let text = reading.sheet.text(&above);
-                if text.contains('@') || text.contains(':') || labels::of("document").has(&text) || postal(&text) {
+                if text.contains('@')
+                    || text.contains(':')
+                    || labels::of("document").has(&text)
+                    || postal(&text)
+                {
                     break;
                 }
                 lines.push(above);
             }
             lines.reverse();
-            let street = lines.iter().position(|line| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit()));
+            let street =
+                lines.iter().position(|line| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit()));
             let street = street.unwrap_or(0);
             let name = (street > 0).then(|| lines[0].clone());
             found.push(Party { name, address: lines.split_off(street), tax_id: None });
@@ -237,7 +281,8 @@ fn above(reading: &Reading<'_>, line: &Span) -> Option<Span> {
         for tokens in upper.cells() {
             let (from, to) = upper.edges(&tokens);
             let slack = row.height * 0.8;
-            let aligned = (from - left).abs() < slack || (to - right).abs() < slack
+            let aligned = (from - left).abs() < slack
+                || (to - right).abs() < slack
                 || (f32::midpoint(from, to) - f32::midpoint(left, right)).abs() < slack * 1.5;
             if aligned && from < right && to > left {
                 return Some(Span { row: index, tokens });
@@ -250,9 +295,12 @@ fn above(reading: &Reading<'_>, line: &Span) -> Option<Span> {
 /// The sender of a letter: the largest line at its top, with an address that is not the other side's.
 fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) -> Option<Party> {
     let mut party = block.unwrap_or_default();
-    let top = reading.sheet.rows.iter().enumerate().filter(|(_, row)| {
-        row.page == 0 && row.top < reading.sheet.page_height(row) * 0.16
-    });
+    let top = reading
+        .sheet
+        .rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.page == 0 && row.top < reading.sheet.page_height(row) * 0.16);
     let mut best: Option<(f32, Span)> = None;
     for (index, row) in top {
         for tokens in row.cells() {
@@ -260,11 +308,15 @@ fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) ->
             let text = reading.sheet.text(&span);
             let letters = text.chars().filter(|c| c.is_alphabetic()).count();
             let title = labels::of("document").has(&text);
-            let theirs = buyer.is_some_and(|buyer| buyer.name.as_ref() == Some(&span) || buyer.address.contains(&span));
+            let theirs = buyer
+                .is_some_and(|buyer| buyer.name.as_ref() == Some(&span) || buyer.address.contains(&span));
             if letters < 4 || title || theirs || postal(&text) || text.contains('@') || is_key(row, &tokens) {
                 continue;
             }
-            let height = row.tokens[tokens.clone()].iter().map(|token| token.edges[3] - token.edges[1]).fold(0.0, f32::max);
+            let height = row.tokens[tokens.clone()]
+                .iter()
+                .map(|token| token.edges[3] - token.edges[1])
+                .fold(0.0, f32::max);
             let formed = row.tokens[tokens].iter().any(|token| labels::of("company_form").has(&token.text));
             let score = height * if formed { 1.3 } else { 1.0 };
             if best.as_ref().is_none_or(|(least, _)| *least * 1.05 < score) {
@@ -293,7 +345,12 @@ fn tax_ids(reading: &Reading<'_>, record: &mut Record) {
             }
             let from = (hit.tokens.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty());
             let Some(from) = from else { continue };
-            let read = (from + 1..=row.tokens.len().min(from + 4)).rev().find_map(|to| {
+            let cell = row.tokens[from].cell;
+            let end =
+                (from..row.tokens.len().min(from + 4)).take_while(|&at| row.tokens[at].cell == cell).count()
+                    + from;
+            // One word that is a number of its own needs no others.
+            let read = std::iter::once(from + 1).chain((from + 1..=end).rev()).find_map(|to| {
                 let span = Span { row: hit.row, tokens: from..to };
                 let text = reading.sheet.text(&span);
                 let id = codes::tax_id(text.trim_matches([':', ',', '.', ';', '·', ' ']))?;

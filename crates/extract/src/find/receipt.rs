@@ -27,12 +27,20 @@ pub fn find(reading: &Reading<'_>) -> Record {
 }
 
 fn letters(row: &Row) -> usize {
-    row.tokens.iter().filter(|token| token.confidence > 0.3).flat_map(|token| token.fold.chars()).filter(|c| c.is_alphabetic()).count()
+    row.tokens
+        .iter()
+        .filter(|token| token.confidence > 0.3)
+        .flat_map(|token| token.fold.chars())
+        .filter(|c| c.is_alphabetic())
+        .count()
 }
 
 /// Words of a row without marks at its edges that scanners make of dust.
 fn core(row: &Row, index: usize) -> Span {
-    let noise = |at: usize| row.tokens[at].fold.len() <= 1 && row.tokens[at].fold.chars().all(|c| !c.is_ascii_digit()) || row.tokens[at].confidence < 0.2;
+    let noise = |at: usize| {
+        row.tokens[at].fold.len() <= 1 && row.tokens[at].fold.chars().all(|c| !c.is_ascii_digit())
+            || row.tokens[at].confidence < 0.2
+    };
     let from = (0..row.tokens.len()).find(|&at| !noise(at)).unwrap_or(0);
     let to = (from..row.tokens.len()).rev().find(|&at| !noise(at)).map_or(row.tokens.len(), |at| at + 1);
     Span { row: index, tokens: from..to }
@@ -43,9 +51,20 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     let rows = &reading.sheet.rows;
     let head = rows.len().min(HEAD_ROWS);
     let ends = |row: &Row| {
-        (0..row.tokens.len()).any(|at| ["party_skip", "document"].iter().any(|name| labels::of(name).at(row, at).is_some_and(|(tokens, _, letters)| tokens.start == 0 || letters >= 3 && (*name == "party_skip"))))
+        (0..row.tokens.len()).any(|at| {
+            ["party_skip", "document"].iter().any(|name| {
+                labels::of(name).at(row, at).is_some_and(|(tokens, _, letters)| {
+                    tokens.start == 0 || letters >= 3 && (*name == "party_skip")
+                })
+            })
+        })
     };
-    let registered = |row: &Row| row.text.starts_with('(') || row.tokens.iter().all(|token| token.text.starts_with('(') || token.fold.chars().filter(char::is_ascii_digit).count() > 4);
+    let registered = |row: &Row| {
+        row.text.starts_with('(')
+            || row.tokens.iter().all(|token| {
+                token.text.starts_with('(') || token.fold.chars().filter(char::is_ascii_digit).count() > 4
+            })
+    };
     let named = |row: &Row| row.tokens.iter().any(|token| labels::of("company_form").has(&token.text));
     let fits = |at: &usize| letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty();
     let lines: Vec<usize> = (0..head).filter(fits).collect();
@@ -53,7 +72,10 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     let Some(&first) = formed.or_else(|| lines.first()) else { return 0 };
     let mut span = core(&rows[first], first);
     // A number in brackets behind the name is that of a register.
-    if let Some(at) = span.tokens.clone().skip(1).find(|&at| rows[first].tokens[at].text.starts_with('(') && rows[first].tokens[at].fold.chars().filter(char::is_ascii_digit).count() > 3) {
+    if let Some(at) = span.tokens.clone().skip(1).find(|&at| {
+        rows[first].tokens[at].text.starts_with('(')
+            && rows[first].tokens[at].fold.chars().filter(char::is_ascii_digit).count() > 3
+    }) {
         span.tokens.end = at;
     }
     let name = reading.sheet.text(&span).trim_matches(|c: char| ",;:|‘'".contains(c)).to_owned();
@@ -61,8 +83,7 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     record.insert("company".into(), Found::text(name, confidence, "head", span));
     let mut address: Vec<Span> = Vec::new();
     let mut last = first + 1;
-    for at in first + 1..head {
-        let row = &rows[at];
+    for (at, row) in rows.iter().enumerate().take(head).skip(first + 1) {
         if registered(row) || letters(row) < 3 && row.tokens.len() < 2 || !reading.dates[at].is_empty() {
             if address.is_empty() {
                 continue;
@@ -81,8 +102,12 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     if let Some(begin) = begin {
         let lines = address.split_off(begin);
         let value = parties::joined(reading, &lines);
-        let confidence = if lines.iter().any(|line| parties::postal(&reading.sheet.text(line))) { 0.82 } else { 0.6 };
-        record.insert("address".into(), Found { value: value.into(), confidence, method: "head", spans: lines });
+        let confidence =
+            if lines.iter().any(|line| parties::postal(&reading.sheet.text(line))) { 0.82 } else { 0.6 };
+        record.insert(
+            "address".into(),
+            Found { value: value.into(), confidence, method: "head", spans: lines },
+        );
     }
     last
 }
@@ -103,32 +128,51 @@ fn day(reading: &Reading<'_>) -> Option<Found> {
 
 /// Total and tax; says in which row the total stands.
 fn total(reading: &Reading<'_>, record: &mut Record) -> Option<usize> {
-    let mut totals = candidates(reading, "receipt_total", &["subtotal", "not_total", "tax_total", "net_total"]);
+    let mut totals =
+        candidates(reading, "receipt_total", &["subtotal", "not_total", "tax_total", "net_total"]);
     let subs = candidates(reading, "subtotal", &[]);
     totals.retain(|one| one.amount.units > 0 && !subs.iter().any(|sub| sub.spans == one.spans));
     let paid = candidates(reading, "paid", &["not_total"]);
     let cards = candidates(reading, "card", &[]);
     let changes = candidates(reading, "change", &[]);
     let taxes: Vec<_> = candidates(reading, "tax_total", &["receipt_total", "subtotal", "net_total"]);
-    let amounts = || reading.amounts.iter().flatten().map(|(_, mention)| mention).filter(|mention| mention.amount.places == 2);
+    let amounts = || {
+        reading
+            .amounts
+            .iter()
+            .flatten()
+            .map(|(_, mention)| mention)
+            .filter(|mention| mention.amount.places == 2)
+    };
     for one in &mut totals {
         let gives = |paid: Amount| changes.iter().any(|change| paid.minus(change.amount).near(one.amount, 0));
         let agreed = paid.iter().any(|paid| gives(paid.amount) || paid.amount == one.amount)
             || cards.iter().any(|card| card.amount == one.amount);
-        let added = subs.iter().any(|sub| taxes.iter().any(|tax| sub.amount.plus(tax.amount).near(one.amount, 5)));
+        let added =
+            subs.iter().any(|sub| taxes.iter().any(|tax| sub.amount.plus(tax.amount).near(one.amount, 5)));
         let again = amounts().filter(|mention| mention.amount == one.amount).count() > 1;
-        one.score += if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 };
+        one.score +=
+            if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 };
         one.method = if agreed || added { "sum" } else { "label" };
     }
     let best = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score))?;
     let confidence = if best.method == "sum" { 0.96 } else { best.score.min(0.8) };
     let row = best.spans.first().map(|span| span.row);
     let value: Value = best.amount.money().into();
-    record.insert("total".into(), Found { value, confidence, method: best.method, spans: best.spans.clone() });
-    let fitting: Vec<_> = taxes.into_iter().filter(|tax| tax.amount.units >= 0 && tax.amount.units * 2 < best.amount.units).collect();
+    record
+        .insert("total".into(), Found { value, confidence, method: best.method, spans: best.spans.clone() });
+    let fitting: Vec<_> = taxes
+        .into_iter()
+        .filter(|tax| tax.amount.units >= 0 && tax.amount.units * 2 < best.amount.units)
+        .collect();
     let tax = summed(&fitting).or_else(|| fitting.first().cloned());
     if let Some(tax) = tax {
-        let found = Found { value: tax.amount.money().into(), confidence: 0.85, method: tax.method, spans: tax.spans };
+        let found = Found {
+            value: tax.amount.money().into(),
+            confidence: 0.85,
+            method: tax.method,
+            spans: tax.spans,
+        };
         record.insert("tax_total".into(), found);
     }
     row
@@ -139,35 +183,59 @@ fn items(reading: &Reading<'_>, from: usize, to: usize, record: &mut Record) {
     let rows = &reading.sheet.rows;
     let mut count: usize = 0;
     let mut listed: Vec<(Amount, usize)> = Vec::new();
-    for at in from..to {
-        let row = &rows[at];
-        let stop = (0..row.tokens.len().min(2)).any(|token| ["subtotal", "receipt_total", "tax_total", "rounding", "paid", "not_total"].iter().any(|name| labels::of(name).at(row, token).is_some()));
+    for (at, row) in rows.iter().enumerate().take(to).skip(from) {
+        let stop = (0..row.tokens.len().min(2)).any(|token| {
+            ["subtotal", "receipt_total", "tax_total", "rounding", "paid", "not_total"]
+                .iter()
+                .any(|name| labels::of(name).at(row, token).is_some())
+        });
         if stop || !reading.dates[at].is_empty() {
             if stop && count > 0 {
                 break;
             }
             continue;
         }
-        let times = row.tokens.iter().position(|token| matches!(token.fold.as_str(), "x") || token.text == "×" || token.text == "@");
+        let times = row
+            .tokens
+            .iter()
+            .position(|token| matches!(token.fold.as_str(), "x") || token.text == "×" || token.text == "@");
         let numbers = &reading.amounts[at];
-        if let (Some(times), [.., (span, price)], Some((first, quantity))) = (times, numbers.as_slice(), numbers.first()) {
-            if numbers.len() >= 2 && first.tokens.start < times && span.tokens.start > times && letters(row) <= 2 {
-                let item = listed.last().filter(|(amount, _)| quantity.amount.times(price.amount).near(*amount, 1));
-                if let Some((_, index)) = item {
-                    record.insert(format!("items[{index}].quantity"), Found::text(quantity.amount.plain(), 0.95, "sum", first.clone()));
-                    record.insert(format!("items[{index}].unit_price"), Found::text(price.amount.money(), 0.95, "sum", span.clone()));
-                }
-                continue;
+        if let (Some(times), [.., (span, price)], Some((first, quantity))) =
+            (times, numbers.as_slice(), numbers.first())
+            && numbers.len() >= 2
+            && first.tokens.start < times
+            && span.tokens.start > times
+            && letters(row) <= 2
+        {
+            let item =
+                listed.last().filter(|(amount, _)| quantity.amount.times(price.amount).near(*amount, 1));
+            if let Some((_, index)) = item {
+                record.insert(
+                    format!("items[{index}].quantity"),
+                    Found::text(quantity.amount.plain(), 0.95, "sum", first.clone()),
+                );
+                record.insert(
+                    format!("items[{index}].unit_price"),
+                    Found::text(price.amount.money(), 0.95, "sum", span.clone()),
+                );
             }
+            continue;
         }
-        let Some((span, mention)) = numbers.last().filter(|(_, mention)| mention.amount.places == 2 && !mention.percent) else { continue };
+        let Some((span, mention)) =
+            numbers.last().filter(|(_, mention)| mention.amount.places == 2 && !mention.percent)
+        else {
+            continue;
+        };
         let words = Span { row: at, tokens: 0..span.tokens.start };
         let said = reading.sheet.text(&words);
         if said.chars().filter(|c| c.is_alphabetic()).count() < 3 {
             continue;
         }
         record.insert(format!("items[{count}].description"), Found::text(said, 0.85, "line", words));
-        record.insert(format!("items[{count}].gross_amount"), Found::text(mention.amount.money(), 0.88, "line", span.clone()));
+        record.insert(
+            format!("items[{count}].gross_amount"),
+            Found::text(mention.amount.money(), 0.88, "line", span.clone()),
+        );
         listed.push((mention.amount, count));
         count += 1;
     }

@@ -6,8 +6,30 @@ use crate::layout::{Span, folded};
 
 /// Balances by the words beside them.
 const BALANCES: &[(&str, &[&str])] = &[
-    ("opening_balance", &["opening balance", "anfangssaldo", "alter saldo", "ancien solde", "saldo inicial", "saldo iniziale", "beginsaldo"]),
-    ("closing_balance", &["closing balance", "endsaldo", "neuer saldo", "nouveau solde", "saldo final", "saldo finale", "eindsaldo"]),
+    (
+        "opening_balance",
+        &[
+            "opening balance",
+            "anfangssaldo",
+            "alter saldo",
+            "ancien solde",
+            "saldo inicial",
+            "saldo iniziale",
+            "beginsaldo",
+        ],
+    ),
+    (
+        "closing_balance",
+        &[
+            "closing balance",
+            "endsaldo",
+            "neuer saldo",
+            "nouveau solde",
+            "saldo final",
+            "saldo finale",
+            "eindsaldo",
+        ],
+    ),
 ];
 
 /// Words before the subject of a letter.
@@ -32,7 +54,9 @@ pub fn letter(reading: &Reading<'_>) -> Record {
     let subjects: Vec<String> = SUBJECTS.iter().map(|word| folded(word)).collect();
     for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.tokens.len() > 1) {
         let label = labels::Labels::new(&subjects).at(row, 0);
-        if label.is_some_and(|(tokens, ..)| row.tokens[tokens.end - 1].text.ends_with(':') || row.tokens[tokens.end].text == ":") {
+        if label.is_some_and(|(tokens, ..)| {
+            row.tokens[tokens.end - 1].text.ends_with(':') || row.tokens[tokens.end].text == ":"
+        }) {
             let from = (1..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty()).unwrap_or(1);
             let span = Span { row: index, tokens: from..row.tokens.len() };
             record.insert("subject".into(), Found::text(reading.sheet.text(&span), 0.9, "label", span));
@@ -58,7 +82,8 @@ pub fn statement(reading: &Reading<'_>) -> Record {
 /// The last amount in the row of a label.
 pub(crate) fn labelled_amount(reading: &Reading<'_>, hits: &[Hit]) -> Option<Found> {
     hits.iter().find_map(|hit| {
-        let (span, mention) = reading.amounts[hit.row].iter().rfind(|(span, _)| span.tokens.start >= hit.tokens.end)?;
+        let (span, mention) =
+            reading.amounts[hit.row].iter().rfind(|(span, _)| span.tokens.start >= hit.tokens.end)?;
         Some(Found::text(mention.amount.money(), 0.92, "label", span.clone()))
     })
 }

@@ -64,20 +64,28 @@ pub(crate) fn candidates(reading: &Reading<'_>, name: &str, not: &[&str]) -> Vec
     let mut found = Vec::new();
     for hit in labels::of(name).everywhere(reading.sheet) {
         let row = &reading.sheet.rows[hit.row];
-        if labels::of("not_total").at(row, hit.tokens.start).is_some_and(|(tokens, ..)| tokens.end >= hit.tokens.end) {
+        if labels::of("not_total")
+            .at(row, hit.tokens.start)
+            .is_some_and(|(tokens, ..)| tokens.end >= hit.tokens.end)
+        {
             continue;
         }
         // `Total` inside `Total VAT` is the shorter of two labels.
         let longer = not.iter().any(|other| {
             (hit.tokens.start.saturating_sub(1)..hit.tokens.end).any(|at| {
-                labels::of(other).at(row, at).is_some_and(|(tokens, _, letters)| tokens.end >= hit.tokens.end && letters > hit.letters)
+                labels::of(other)
+                    .at(row, at)
+                    .is_some_and(|(tokens, _, letters)| tokens.end >= hit.tokens.end && letters > hit.letters)
             })
         });
-        let amounts = reading.amounts[hit.row].iter().filter(|(span, mention)| {
-            span.tokens.start >= hit.tokens.end && !mention.percent && (mention.amount.places == 2 || mention.currency.is_some())
+        let mut amounts = reading.amounts[hit.row].iter().filter(|(span, mention)| {
+            span.tokens.start >= hit.tokens.end
+                && !mention.percent
+                && (mention.amount.places == 2 || mention.currency.is_some())
         });
-        let Some((span, mention)) = amounts.last().filter(|_| !longer) else { continue };
-        let alone = hit.tokens.start == 0 || row.tokens[hit.tokens.start].cell > row.tokens[hit.tokens.start - 1].cell;
+        let Some((span, mention)) = amounts.next_back().filter(|_| !longer) else { continue };
+        let alone = hit.tokens.start == 0
+            || row.tokens[hit.tokens.start].cell > row.tokens[hit.tokens.start - 1].cell;
         let score = 0.5 + if alone { 0.1 } else { 0.0 } + (hit.letters as f32 * 0.01).min(0.15)
             - hit.rank as f32 * 0.001
             + hit.row as f32 / reading.sheet.rows.len() as f32 * 0.1;
@@ -121,10 +129,12 @@ fn consistent(nets: &[Candidate], taxes: &[Candidate], grosses: &[Candidate]) ->
 /// A row `Total` with net, tax and gross in three columns.
 fn tabled(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
     for hit in labels::of("gross_total").everywhere(reading.sheet).iter().rev() {
-        let amounts: Vec<_> = reading.amounts[hit.row].iter().filter(|(_, mention)| !mention.percent).collect();
+        let amounts: Vec<_> =
+            reading.amounts[hit.row].iter().filter(|(_, mention)| !mention.percent).collect();
         for three in amounts.windows(3) {
             let [net, tax, gross] = [three[0], three[1], three[2]];
-            if gross.1.amount.units != 0 && tax.1.amount.units.abs() < net.1.amount.units.abs()
+            if gross.1.amount.units != 0
+                && tax.1.amount.units.abs() < net.1.amount.units.abs()
                 && net.1.amount.plus(tax.1.amount).near(gross.1.amount, ROUNDING)
             {
                 let candidate = |(span, mention): &(Span, crate::normalise::amount::Mention)| Candidate {
@@ -158,7 +168,9 @@ pub(crate) fn currency(reading: &Reading<'_>) -> Option<Found> {
             let word = word.trim_start_matches(|c: char| c.is_ascii_digit() || ".,-([".contains(c));
             let beside = word.len() < token.text.len()
                 || [at.checked_sub(1), Some(at + 1)].into_iter().flatten().any(|near| {
-                    row.tokens.get(near).is_some_and(|token| token.text.starts_with(|c: char| c.is_ascii_digit()))
+                    row.tokens
+                        .get(near)
+                        .is_some_and(|token| token.text.starts_with(|c: char| c.is_ascii_digit()))
                 });
             let strong = matches!(word, "EUR" | "USD" | "GBP" | "CHF" | "€" | "£");
             let Some(code) = codes::currency(word).filter(|_| beside || strong) else { continue };

@@ -65,16 +65,19 @@ impl Amount {
     }
 
     /// Together.
+    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { units: self.units.saturating_add(other.units), places: self.places.max(other.places) }
     }
 
     /// What remains.
+    #[must_use]
     pub fn minus(self, other: Self) -> Self {
         self.plus(Self { units: other.units.saturating_neg(), ..other })
     }
 
     /// The product, rounded to hundredths.
+    #[must_use]
     pub fn times(self, other: Self) -> Self {
         let product = i128::from(self.units) * i128::from(other.units) / i128::from(ONE);
         let cents = (product + 50 * product.signum()) / 100;
@@ -160,11 +163,12 @@ fn mention(line: &str, from: usize, end: usize) -> Option<Mention> {
     let sign = word.ends_with(['-', '−', '–']) && word.trim_end_matches(['-', '−', '–', '~', '—']).is_empty();
     let letters = word.trim_start_matches(['-', '+', '~', '—']);
     let attached = super::codes::currency(letters.trim_end_matches('-'));
-    let other_sign = before.is_some_and(|c| matches!(c, '/' | '-' | '#' | '_' | '@' | '*' | '.' | ',' | '\''));
-    if !(letters.is_empty() || attached.is_some() || before.is_none_or(|c| c.is_whitespace() || "(:=".contains(c)))
-        && !sign
-        || other_sign && !sign && attached.is_none() && !letters.is_empty()
-    {
+    let other_sign =
+        before.is_some_and(|c| matches!(c, '/' | '-' | '#' | '_' | '@' | '*' | '.' | ',' | '\''));
+    let free = before.is_none_or(|c| c.is_whitespace() || "(:=".contains(c));
+    let beside = letters.is_empty() || attached.is_some() || free || sign;
+    let inside = other_sign && !sign && attached.is_none() && !letters.is_empty();
+    if !beside || inside {
         return None;
     }
     let tail = line[end..].split([' ', '\t']).next().unwrap_or_default();
@@ -172,7 +176,11 @@ fn mention(line: &str, from: usize, end: usize) -> Option<Mention> {
     let percent = tail_clean.starts_with('%') || line[end..].trim_start_matches(' ').starts_with('%');
     let minus_after = matches!(tail_clean, "-" | "−");
     let behind = super::codes::currency(tail_clean);
-    if !(tail_clean.is_empty() || percent || minus_after || behind.is_some() || tail_clean.len() == 1 && after == Some('x'))
+    if !(tail_clean.is_empty()
+        || percent
+        || minus_after
+        || behind.is_some()
+        || tail_clean.len() == 1 && after == Some('x'))
     {
         return None;
     }
@@ -227,10 +235,25 @@ mod tests {
 
     #[test]
     fn amounts_of_many_notations_read_the_same() {
-        for text in ["1234.56", "1,234.56", "1.234,56", "1 234,56", "1'234.56", "EUR 1.234,56", "1.234,56 €", "$1,234.56"] {
+        for text in [
+            "1234.56",
+            "1,234.56",
+            "1.234,56",
+            "1 234,56",
+            "1'234.56",
+            "EUR 1.234,56",
+            "1.234,56 €",
+            "$1,234.56",
+        ] {
             assert_eq!(Amount::parse(text).map(Amount::money).as_deref(), Some("1234.56"), "{text}");
         }
-        for (text, said) in [("-7,67", "-7.67"), ("7,67-", "-7.67"), ("(7.67)", "-7.67"), ("0.025", "0.025"), ("RM39.00", "39.00")] {
+        for (text, said) in [
+            ("-7,67", "-7.67"),
+            ("7,67-", "-7.67"),
+            ("(7.67)", "-7.67"),
+            ("0.025", "0.025"),
+            ("RM39.00", "39.00"),
+        ] {
             let found = scan(text);
             assert_eq!(found.first().map(|m| m.amount.money()).as_deref(), Some(said), "{text}");
         }

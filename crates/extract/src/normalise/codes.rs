@@ -2,11 +2,41 @@
 
 /// Symbols and codes of currencies as they stand beside amounts. Dollars of other countries write their letters first.
 const CURRENCIES: &[(&str, &str)] = &[
-    ("€", "EUR"), ("eur", "EUR"), ("euro", "EUR"), ("$", "USD"), ("us$", "USD"), ("usd", "USD"), ("£", "GBP"), ("gbp", "GBP"),
-    ("chf", "CHF"), ("sfr", "CHF"), ("fr.", "CHF"), ("rm", "MYR"), ("myr", "MYR"), ("₹", "INR"), ("rs", "INR"), ("rs.", "INR"),
-    ("inr", "INR"), ("¥", "JPY"), ("jpy", "JPY"), ("sek", "SEK"), ("nok", "NOK"), ("dkk", "DKK"), ("kr", "SEK"), ("pln", "PLN"),
-    ("zł", "PLN"), ("czk", "CZK"), ("kč", "CZK"), ("huf", "HUF"), ("cad", "CAD"), ("aud", "AUD"), ("sgd", "SGD"), ("s$", "SGD"),
-    ("cny", "CNY"), ("brl", "BRL"), ("r$", "BRL"),
+    ("€", "EUR"),
+    ("eur", "EUR"),
+    ("euro", "EUR"),
+    ("$", "USD"),
+    ("us$", "USD"),
+    ("usd", "USD"),
+    ("£", "GBP"),
+    ("gbp", "GBP"),
+    ("chf", "CHF"),
+    ("sfr", "CHF"),
+    ("fr.", "CHF"),
+    ("rm", "MYR"),
+    ("myr", "MYR"),
+    ("₹", "INR"),
+    ("rs", "INR"),
+    ("rs.", "INR"),
+    ("inr", "INR"),
+    ("¥", "JPY"),
+    ("jpy", "JPY"),
+    ("sek", "SEK"),
+    ("nok", "NOK"),
+    ("dkk", "DKK"),
+    ("kr", "SEK"),
+    ("pln", "PLN"),
+    ("zł", "PLN"),
+    ("czk", "CZK"),
+    ("kč", "CZK"),
+    ("huf", "HUF"),
+    ("cad", "CAD"),
+    ("aud", "AUD"),
+    ("sgd", "SGD"),
+    ("s$", "SGD"),
+    ("cny", "CNY"),
+    ("brl", "BRL"),
+    ("r$", "BRL"),
 ];
 
 /// ISO code of a currency.
@@ -64,7 +94,8 @@ pub fn tax_id(text: &str) -> Option<String> {
         return Some(joined);
     }
     let plain = text.trim();
-    let national = plain.bytes().all(|b| b.is_ascii_digit() || b"-/ .".contains(&b)) && (8..=14).contains(&digits);
+    let national =
+        plain.bytes().all(|b| b.is_ascii_digit() || b"-/ .".contains(&b)) && (8..=14).contains(&digits);
     national.then(|| plain.to_owned())
 }
 
@@ -86,9 +117,9 @@ pub fn country(text: &str) -> Option<&'static str> {
         ("PL", "poland polen polska"),
     ];
     let folded: String = crate::layout::folded(text);
-    let found = COUNTRIES.iter().find(|(code, names)| {
-        code.to_lowercase() == folded || names.split(' ').any(|name| name == folded)
-    });
+    let found = COUNTRIES
+        .iter()
+        .find(|(code, names)| code.to_lowercase() == folded || names.split(' ').any(|name| name == folded));
     found.map(|(code, _)| *code)
 }
 

@@ -53,7 +53,8 @@ impl Date {
     /// A day that the calendar has, between 1900 and 2100.
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
         let year = if year < 100 { year + 2000 } else { year };
-        let (year, month, day) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
+        let (year, month, day) =
+            (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
         let real = (1900..2100).contains(&year) && jiff::civil::Date::new(year, month, day).is_ok();
         real.then_some(Self { year, month, day })
     }
@@ -78,7 +79,8 @@ pub fn scan(line: &str, order: Order) -> Vec<Mention> {
     let mut at = 0;
     let mut before = ' ';
     while let Some(c) = line[at..].chars().next() {
-        let starts = c.is_ascii_digit() && !before.is_ascii_digit() || c.is_alphabetic() && !before.is_alphanumeric();
+        let starts =
+            c.is_ascii_digit() && !before.is_ascii_digit() || c.is_alphabetic() && !before.is_alphanumeric();
         if let Some(mention) = starts.then(|| date_at(line, at, order)).flatten() {
             at = mention.range.end;
             before = '0';
@@ -109,7 +111,8 @@ fn date_at(line: &str, from: usize, order: Order) -> Option<Mention> {
             let rest = &line[at..];
             let length = rest.find(|c: char| c.is_alphanumeric())?;
             let mark = &rest[..length];
-            let fine = matches!(mark.trim(), "" | "." | "/" | "-" | "," | "., " | ".-") && mark.chars().count() <= 3;
+            let fine =
+                matches!(mark.trim(), "" | "." | "/" | "-" | "," | "., " | ".-") && mark.chars().count() <= 3;
             if !fine || mark.contains('\t') {
                 return None;
             }
@@ -125,20 +128,23 @@ fn date_at(line: &str, from: usize, order: Order) -> Option<Mention> {
         return None;
     }
     let (date, said) = match (&parts[0], &parts[1], &parts[2]) {
-        (&Part::Number(y, 4), &Part::Number(m, 1..=2), &Part::Number(d, 1..=2)) => (Date::new(y as i32, m, d)?, None),
         (&Part::Number(a, 1..=2), &Part::Number(b, 1..=2), &Part::Number(y, 2 | 4)) => {
             let (day, month) = (Date::new(y as i32, b, a), Date::new(y as i32, a, b));
             match (day, month, marks[0].as_str(), order) {
                 (Some(d), None, ..) => (d, Some(Order::DayFirst)),
                 (None, Some(d), ..) => (d, Some(Order::MonthFirst)),
                 // Points are used where the day comes first.
-                (Some(d), Some(_), ".", _) | (Some(d), Some(_), _, Order::DayFirst) => (d, None),
-                (Some(_), Some(d), _, Order::MonthFirst) => (d, None),
+                (Some(d), Some(_), ".", _)
+                | (Some(d), Some(_), _, Order::DayFirst)
+                | (Some(_), Some(d), _, Order::MonthFirst) => (d, None),
                 (None, None, ..) => return None,
             }
         }
-        (&Part::Number(d, 1..=2), &Part::Month(m), &Part::Number(y, 2 | 4)) => (Date::new(y as i32, m, d)?, None),
-        (&Part::Month(m), &Part::Number(d, 1..=2), &Part::Number(y, 4)) => (Date::new(y as i32, m, d)?, None),
+        (&Part::Number(y, 4), &Part::Number(m, 1..=2), &Part::Number(d, 1..=2))
+        | (&Part::Number(d, 1..=2), &Part::Month(m), &Part::Number(y, 2 | 4))
+        | (&Part::Month(m), &Part::Number(d, 1..=2), &Part::Number(y, 4)) => {
+            (Date::new(y as i32, m, d)?, None)
+        }
         _ => return None,
     };
     Some(Mention { range: from..at, date, order: said })
@@ -149,9 +155,9 @@ fn part_at(text: &str) -> Option<(Part, usize)> {
     if digits > 0 {
         let value = text.get(..digits.min(5))?.parse().ok()?;
         let rest = &text[digits..];
-        let ordinal = ["st", "nd", "rd", "th", "er", "ter", "º"].iter().find(|o| {
-            rest.starts_with(**o) && !rest[o.len()..].starts_with(|c: char| c.is_alphanumeric())
-        });
+        let ordinal = ["st", "nd", "rd", "th", "er", "ter", "º"]
+            .iter()
+            .find(|o| rest.starts_with(**o) && !rest[o.len()..].starts_with(|c: char| c.is_alphanumeric()));
         return Some((Part::Number(value, digits), digits + ordinal.map_or(0, |o| o.len())));
     }
     let length = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
@@ -182,7 +188,20 @@ fn month(word: &str) -> Option<u32> {
     let folded = crate::layout::folded(word);
     let at = MONTHS.iter().position(|names| names.iter().any(|name| folded.starts_with(name)))?;
     // `Marketing` begins like a month too: names that go on differently are words.
-    let long = ["january januar janvier enero gennaio januari janeiro", "february februar fevrier febrero febbraio februari fevereiro", "march marz maerz mars marzo maart marco", "april avril abril aprile", "may mai mayo maggio mei maio", "june juni juin junio giugno junho", "july juli juillet julio luglio julho", "august aout agosto augustus", "september septembre septiembre settembre setembro sept", "october oktober octobre octubre ottobre outubro", "november novembre noviembre novembro", "december dezember decembre diciembre dicembre dezembro"][at];
+    let long = [
+        "january januar janvier enero gennaio januari janeiro",
+        "february februar fevrier febrero febbraio februari fevereiro",
+        "march marz maerz mars marzo maart marco",
+        "april avril abril aprile",
+        "may mai mayo maggio mei maio",
+        "june juni juin junio giugno junho",
+        "july juli juillet julio luglio julho",
+        "august aout agosto augustus",
+        "september septembre septiembre settembre setembro sept",
+        "october oktober octobre octubre ottobre outubro",
+        "november novembre noviembre novembro",
+        "december dezember decembre diciembre dicembre dezembro",
+    ][at];
     (count <= 4 || long.split(' ').any(|name| name == folded)).then_some(at as u32 + 1)
 }
 
@@ -208,8 +227,14 @@ mod tests {
         for (text, iso) in cases {
             assert_eq!(Date::parse(text, Order::DayFirst).map(Date::iso).as_deref(), Some(iso), "{text}");
         }
-        assert_eq!(Date::parse("03/04/2018", Order::MonthFirst).map(Date::iso).as_deref(), Some("2018-03-04"));
-        assert_eq!(Date::parse("03.04.2018", Order::MonthFirst).map(Date::iso).as_deref(), Some("2018-04-03"));
+        assert_eq!(
+            Date::parse("03/04/2018", Order::MonthFirst).map(Date::iso).as_deref(),
+            Some("2018-03-04")
+        );
+        assert_eq!(
+            Date::parse("03.04.2018", Order::MonthFirst).map(Date::iso).as_deref(),
+            Some("2018-04-03")
+        );
     }
 
     #[test]
