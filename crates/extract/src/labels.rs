@@ -55,7 +55,7 @@ impl<'a> Labels<'a> {
     /// Whether a text is one of them.
     pub fn has(&self, text: &str) -> bool {
         let text = folded(text);
-        self.0.iter().any(|label| *label == text)
+        self.0.contains(&text)
     }
 
     /// The longest label that begins with this word of a row.
@@ -70,6 +70,10 @@ impl<'a> Labels<'a> {
             said.push_str(&row.tokens[at].fold);
             if row.tokens[at].fold.is_empty() && at == from {
                 return None;
+            }
+            // A sign alone belongs to no label.
+            if row.tokens[at].fold.is_empty() {
+                continue;
             }
             if let Some(rank) = self.rank(&said) {
                 best = Some((from..at + 1, rank, said.len()));

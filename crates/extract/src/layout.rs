@@ -213,9 +213,11 @@ fn row(mut tokens: Vec<Token>, page: usize) -> Row {
     heights.sort_by(f32::total_cmp);
     let height = heights[heights.len() / 2];
     let [_, top, _, bottom] = around(&tokens);
-    let (mut text, mut cell, mut right) = (String::new(), 0, None);
+    let (mut text, mut cell, mut right): (String, usize, Option<(f32, f32)>) = (String::new(), 0, None);
     for token in &mut tokens {
-        if let Some(right) = right {
+        if let Some((right, before)) = right {
+            // Large letters stand further apart.
+            let height = height.max(before.min(token.height()));
             let wide = token.edges[0] - right > height * CELL_GAP;
             cell += usize::from(wide);
             text.push(if wide { '\t' } else { ' ' });
@@ -223,7 +225,7 @@ fn row(mut tokens: Vec<Token>, page: usize) -> Row {
         token.start = text.len();
         token.cell = cell;
         text.push_str(&token.text);
-        right = Some(token.edges[2]);
+        right = Some((token.edges[2], token.height()));
     }
     Row { page, text, tokens, top, bottom, height }
 }

@@ -133,12 +133,10 @@ fn heads(reading: &Reading<'_>, index: usize) -> Option<(Vec<Column>, usize)> {
 fn meaning(row: &Row, at: usize, end: usize) -> Option<(&'static str, Range<usize>)> {
     let mut best: Option<(usize, &'static str, Range<usize>)> = None;
     for (name, field) in COLUMNS {
-        if let Some((tokens, _, letters)) =
-            labels::of(name).at(row, at).filter(|(tokens, ..)| tokens.end <= end)
-        {
-            if best.as_ref().is_none_or(|(most, ..)| letters > *most) {
-                best = Some((letters, field, tokens));
-            }
+        let hit = labels::of(name).at(row, at).filter(|(tokens, ..)| tokens.end <= end);
+        let Some((tokens, _, letters)) = hit else { continue };
+        if best.as_ref().is_none_or(|(most, ..)| letters > *most) {
+            best = Some((letters, field, tokens));
         }
     }
     best.map(|(_, field, tokens)| (field, tokens))

@@ -88,7 +88,8 @@ pub(crate) fn joined(reading: &Reading<'_>, lines: &[Span]) -> String {
 
 /// Without what belongs to the label before it.
 fn name_of(text: &str) -> String {
-    text.trim_matches(|c: char| c.is_whitespace() || ":|•●·,;".contains(c)).to_owned()
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || ":|•●·,;".contains(c));
+    text.trim_start_matches(|c: char| !c.is_alphanumeric() && !"\"('„“".contains(c)).to_owned()
 }
 
 /// The block under or beside a label, the best one.
@@ -154,7 +155,7 @@ fn block(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
             let from = (label.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty())?;
             let to =
                 row.tokens.iter().rposition(|token| token.edges[0] < limit).map_or(tokens.end, |at| at + 1);
-            (from < to).then(|| Span { row: index, tokens: from..to })
+            (from < to).then_some(Span { row: index, tokens: from..to })
         };
         if let Some((label, ..)) = is("tax_id").filter(|_| party.tax_id.is_none()) {
             let read = after(label).and_then(|span| Some((codes::tax_id(&reading.sheet.text(&span))?, span)));
@@ -175,11 +176,23 @@ fn block(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
             addressed = addressed && !party.address.is_empty() && party.address.len() < 2;
         } else if party.name.is_none() {
             party.name = Some(Span { row: index, tokens });
-        } else if !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line))) {
+        } else if postal(&reading.sheet.text(&Span { row: index, tokens: tokens.clone() }))
+            || !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line)))
+        {
             party.address.push(Span { row: index, tokens });
         }
     }
+    without_person(reading, &mut party);
     Some(party)
+}
+
+/// Takes out who is written to at a company: a line without a number before street and place.
+fn without_person(reading: &Reading<'_>, party: &mut Party) {
+    let number = |line: &Span| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit());
+    let [first, second, _, ..] = party.address.as_slice() else { return };
+    if !number(first) && number(second) && (2..=4).contains(&first.tokens.len()) {
+        party.address.remove(0);
+    }
 }
 
 /// `Key : value`, which no line of an address is.
@@ -332,7 +345,12 @@ fn tax_ids(reading: &Reading<'_>, record: &mut Record) {
             }
             let from = (hit.tokens.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty());
             let Some(from) = from else { continue };
-            let read = (from + 1..=row.tokens.len().min(from + 4)).rev().find_map(|to| {
+            let cell = row.tokens[from].cell;
+            let end =
+                (from..row.tokens.len().min(from + 4)).take_while(|&at| row.tokens[at].cell == cell).count()
+                    + from;
+            // One word that is a number of its own needs no others.
+            let read = std::iter::once(from + 1).chain((from + 1..=end).rev()).find_map(|to| {
                 let span = Span { row: hit.row, tokens: from..to };
                 let text = reading.sheet.text(&span);
                 let id = codes::tax_id(text.trim_matches([':', ',', '.', ';', '·', ' ']))?;

@@ -83,8 +83,7 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     record.insert("company".into(), Found::text(name, confidence, "head", span));
     let mut address: Vec<Span> = Vec::new();
     let mut last = first + 1;
-    for at in first + 1..head {
-        let row = &rows[at];
+    for (at, row) in rows.iter().enumerate().take(head).skip(first + 1) {
         if registered(row) || letters(row) < 3 && row.tokens.len() < 2 || !reading.dates[at].is_empty() {
             if address.is_empty() {
                 continue;
@@ -184,8 +183,7 @@ fn items(reading: &Reading<'_>, from: usize, to: usize, record: &mut Record) {
     let rows = &reading.sheet.rows;
     let mut count: usize = 0;
     let mut listed: Vec<(Amount, usize)> = Vec::new();
-    for at in from..to {
-        let row = &rows[at];
+    for (at, row) in rows.iter().enumerate().take(to).skip(from) {
         let stop = (0..row.tokens.len().min(2)).any(|token| {
             ["subtotal", "receipt_total", "tax_total", "rounding", "paid", "not_total"]
                 .iter()
@@ -204,26 +202,24 @@ fn items(reading: &Reading<'_>, from: usize, to: usize, record: &mut Record) {
         let numbers = &reading.amounts[at];
         if let (Some(times), [.., (span, price)], Some((first, quantity))) =
             (times, numbers.as_slice(), numbers.first())
+            && numbers.len() >= 2
+            && first.tokens.start < times
+            && span.tokens.start > times
+            && letters(row) <= 2
         {
-            if numbers.len() >= 2
-                && first.tokens.start < times
-                && span.tokens.start > times
-                && letters(row) <= 2
-            {
-                let item =
-                    listed.last().filter(|(amount, _)| quantity.amount.times(price.amount).near(*amount, 1));
-                if let Some((_, index)) = item {
-                    record.insert(
-                        format!("items[{index}].quantity"),
-                        Found::text(quantity.amount.plain(), 0.95, "sum", first.clone()),
-                    );
-                    record.insert(
-                        format!("items[{index}].unit_price"),
-                        Found::text(price.amount.money(), 0.95, "sum", span.clone()),
-                    );
-                }
-                continue;
+            let item =
+                listed.last().filter(|(amount, _)| quantity.amount.times(price.amount).near(*amount, 1));
+            if let Some((_, index)) = item {
+                record.insert(
+                    format!("items[{index}].quantity"),
+                    Found::text(quantity.amount.plain(), 0.95, "sum", first.clone()),
+                );
+                record.insert(
+                    format!("items[{index}].unit_price"),
+                    Found::text(price.amount.money(), 0.95, "sum", span.clone()),
+                );
             }
+            continue;
         }
         let Some((span, mention)) =
             numbers.last().filter(|(_, mention)| mention.amount.places == 2 && !mention.percent)

@@ -78,12 +78,12 @@ pub(crate) fn candidates(reading: &Reading<'_>, name: &str, not: &[&str]) -> Vec
                     .is_some_and(|(tokens, _, letters)| tokens.end >= hit.tokens.end && letters > hit.letters)
             })
         });
-        let amounts = reading.amounts[hit.row].iter().filter(|(span, mention)| {
+        let mut amounts = reading.amounts[hit.row].iter().filter(|(span, mention)| {
             span.tokens.start >= hit.tokens.end
                 && !mention.percent
                 && (mention.amount.places == 2 || mention.currency.is_some())
         });
-        let Some((span, mention)) = amounts.last().filter(|_| !longer) else { continue };
+        let Some((span, mention)) = amounts.next_back().filter(|_| !longer) else { continue };
         let alone = hit.tokens.start == 0
             || row.tokens[hit.tokens.start].cell > row.tokens[hit.tokens.start - 1].cell;
         let score = 0.5 + if alone { 0.1 } else { 0.0 } + (hit.letters as f32 * 0.01).min(0.15)

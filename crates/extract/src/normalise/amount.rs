@@ -65,16 +65,19 @@ impl Amount {
     }
 
     /// Together.
+    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { units: self.units.saturating_add(other.units), places: self.places.max(other.places) }
     }
 
     /// What remains.
+    #[must_use]
     pub fn minus(self, other: Self) -> Self {
         self.plus(Self { units: other.units.saturating_neg(), ..other })
     }
 
     /// The product, rounded to hundredths.
+    #[must_use]
     pub fn times(self, other: Self) -> Self {
         let product = i128::from(self.units) * i128::from(other.units) / i128::from(ONE);
         let cents = (product + 50 * product.signum()) / 100;
@@ -162,12 +165,10 @@ fn mention(line: &str, from: usize, end: usize) -> Option<Mention> {
     let attached = super::codes::currency(letters.trim_end_matches('-'));
     let other_sign =
         before.is_some_and(|c| matches!(c, '/' | '-' | '#' | '_' | '@' | '*' | '.' | ',' | '\''));
-    if !(letters.is_empty()
-        || attached.is_some()
-        || before.is_none_or(|c| c.is_whitespace() || "(:=".contains(c)))
-        && !sign
-        || other_sign && !sign && attached.is_none() && !letters.is_empty()
-    {
+    let free = before.is_none_or(|c| c.is_whitespace() || "(:=".contains(c));
+    let beside = letters.is_empty() || attached.is_some() || free || sign;
+    let inside = other_sign && !sign && attached.is_none() && !letters.is_empty();
+    if !beside || inside {
         return None;
     }
     let tail = line[end..].split([' ', '\t']).next().unwrap_or_default();

@@ -128,24 +128,23 @@ fn date_at(line: &str, from: usize, order: Order) -> Option<Mention> {
         return None;
     }
     let (date, said) = match (&parts[0], &parts[1], &parts[2]) {
-        (&Part::Number(y, 4), &Part::Number(m, 1..=2), &Part::Number(d, 1..=2)) => {
-            (Date::new(y as i32, m, d)?, None)
-        }
         (&Part::Number(a, 1..=2), &Part::Number(b, 1..=2), &Part::Number(y, 2 | 4)) => {
             let (day, month) = (Date::new(y as i32, b, a), Date::new(y as i32, a, b));
             match (day, month, marks[0].as_str(), order) {
                 (Some(d), None, ..) => (d, Some(Order::DayFirst)),
                 (None, Some(d), ..) => (d, Some(Order::MonthFirst)),
                 // Points are used where the day comes first.
-                (Some(d), Some(_), ".", _) | (Some(d), Some(_), _, Order::DayFirst) => (d, None),
-                (Some(_), Some(d), _, Order::MonthFirst) => (d, None),
+                (Some(d), Some(_), ".", _)
+                | (Some(d), Some(_), _, Order::DayFirst)
+                | (Some(_), Some(d), _, Order::MonthFirst) => (d, None),
                 (None, None, ..) => return None,
             }
         }
-        (&Part::Number(d, 1..=2), &Part::Month(m), &Part::Number(y, 2 | 4)) => {
+        (&Part::Number(y, 4), &Part::Number(m, 1..=2), &Part::Number(d, 1..=2))
+        | (&Part::Number(d, 1..=2), &Part::Month(m), &Part::Number(y, 2 | 4))
+        | (&Part::Month(m), &Part::Number(d, 1..=2), &Part::Number(y, 4)) => {
             (Date::new(y as i32, m, d)?, None)
         }
-        (&Part::Month(m), &Part::Number(d, 1..=2), &Part::Number(y, 4)) => (Date::new(y as i32, m, d)?, None),
         _ => return None,
     };
     Some(Mention { range: from..at, date, order: said })
