@@ -21,8 +21,11 @@ use crate::stages::transcribe::{Collector, OcrNote, verdict};
 /// Everything but the members' bytes.
 const READ: Want = Want { listing: true, ..Want::TEXT };
 
-/// Text, where its words stand, and the files inside.
-const EXAMINE: Want = Want { children: true, words: true, ..Want::TEXT };
+/// Text, and the files inside.
+const EXAMINE: Want = Want { children: true, ..Want::TEXT };
+
+/// Where the words stand that the file itself holds. Asked for by itself: pages that are shown are read in another way.
+const WORDS: Want = Want { words: true, ..Want::KIND };
 
 /// Files inside a document that are kept for whoever examines it…
 const MAX_ATTACHED: usize = 16;
@@ -81,11 +84,10 @@ pub async fn examine(
     path: &str,
     content: Content,
 ) -> Result<Examined> {
-    let (mut native, mut attached, mut open) = (Vec::new(), Vec::new(), None);
-    let name = name_of(path);
+    let (mut attached, mut open) = (Vec::new(), None);
+    let (name, again) = (name_of(path), content.clone());
     let (result, transcript) = transcribe(reader, ocr, settings, tenant, name, content, EXAMINE, |found| {
         match found {
-            Found::Words(words) => native.push(words),
             Found::ChildBegin { path, .. } if attached.len() < MAX_ATTACHED => {
                 open = Some((path, Vec::new()));
             }
@@ -100,6 +102,21 @@ pub async fn examine(
         Ok(None)
     })
     .await?;
+    let mut native = Vec::new();
+    if transcript.pages.iter().any(|page| page.source == TextSource::Native) {
+        let mut readings =
+            reading::open_unstored(reader, ocr, settings, tenant, name_of(path), again, WORDS).await?;
+        loop {
+            match readings.next().await {
+                Ok(Some(Found::Words(words))) => native.push(words),
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                // A format whose pages nobody draws has no places either; its text is had.
+                Err(error) if is_the_contents_own(&error) => break,
+                Err(error) => return Err(error),
+            }
+        }
+    }
     let words = words_of(&transcript, native);
     Ok(Examined { result, transcript, words, attached })
 }
