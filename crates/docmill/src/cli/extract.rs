@@ -148,7 +148,7 @@ fn human(answer: &Answer) -> String {
             );
             vec![
                 name.clone(),
-                shown(&value).to_string(),
+                shown(&value),
                 format!("{:.0} %", field.confidence * 100.0),
                 format!("{place}, {}", field.method),
             ]

@@ -217,7 +217,10 @@ fn each_type(
          )
          SELECT name FROM type WHERE substr(name, 1, length(?2)) = ?2 LIMIT ?3";
     let args = params![tenant.as_bytes(), prefix, (MAX_TYPES + 1) as i64];
-    let names: Vec<String> = collect(conn, "types of documents", sql, args, |c| c.get())?;
+    let names = collect(conn, "types of documents", sql, args, |c| {
+        let name: String = c.get()?;
+        Ok(name)
+    })?;
     if names.len() > MAX_TYPES {
         return Ok(as_it_is());
     }
