@@ -46,7 +46,7 @@ fn values_on_pages_have_a_box_that_holds_their_words() {
         "generate", "--count", "1", "--kinds", "invoice", "--scans", "0", "--seed", "7", "--out", "in",
     ])
     .expect(0);
-    let made = std::fs::read_dir(mill.path("in")).unwrap().map(|entry| entry.unwrap().path());
+    let made = std::fs::read_dir(mill.path("in/docs")).unwrap().map(|entry| entry.unwrap().path());
     let pdf = made.into_iter().find(|path| path.extension().is_some_and(|ext| ext == "pdf")).unwrap();
     let said = mill
         .run(&["extract", pdf.to_str().unwrap(), "--schema", "invoice", "--sources", "page", "--json"])
