@@ -2,8 +2,8 @@
 //!
 //! `document` goes from page to page. `device` receives the glyphs that hayro's interpreter draws, `charcode` and
 //! `program` know their characters, `layout` makes lines of them, and `gate` judges whether that is true text;
-//! `render` draws pages for recognition and for people, and `second` is asked where all this fails. `bomb` refuses content that expands beyond reason. A page
-//! that cannot be read is a warning; the others go on.
+//! `render` draws pages for recognition and for people, and `second` is asked where all this fails. `bomb` refuses content that expands beyond reason, and
+//! `tree` keeps pages that nobody asks for out of memory. A page that cannot be read is a warning; the others go on.
 
 mod articles;
 mod attachments;
@@ -21,6 +21,7 @@ mod notes;
 mod program;
 mod render;
 mod second;
+mod tree;
 
 use std::sync::Arc;
 
@@ -65,13 +66,20 @@ impl Format for Pdf {
 
     fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
         // hayro works on the whole file in memory. The child's memory limit holds for it.
-        let bytes = input.whole(u64::MAX)?;
+        let mut bytes = input.whole(u64::MAX)?;
+        // One more than allowed, so that the sink can say that it was too many.
+        let furthest = want.pages.map_or(limits.max_pages, |(_, last)| last).saturating_add(1);
+        let declared = tree::cut(&bytes, furthest).map(|cut| {
+            bytes = Arc::new(cut.bytes);
+            cut.declared
+        });
         let pdf = match open(&bytes, input.passwords()) {
             Ok(pdf) => pdf,
             Err(e) => return second::read(&bytes, input.passwords(), e, want, limits, sink),
         };
         let page_count = pdf.pages().len() as u32;
-        sink.put(Found::PageCount(page_count))?;
+        let said = declared.and_then(|n| u32::try_from(n).ok()).unwrap_or(page_count);
+        sink.put(Found::PageCount(said))?;
         if want.metadata {
             metadata::emit(pdf.metadata(), sink)?;
             bookmarks::emit(pdf.xref(), sink)?;
