@@ -49,7 +49,8 @@ impl TaskHandler for JoinText {
         let media_type = lease.subject.media_type.clone();
         let joined = join(parts, last, payload.of.unwrap_or(last), media_type, limits.max_text_bytes);
         let members = has_members(&joined.transcript);
-        let result = if joined.complete { verdict(&joined.transcript) } else { ResultCode::TextUnavailable };
+        // What lies beyond a limit is named as such; the text up to there is good text.
+        let result = if joined.gaps { ResultCode::TextUnavailable } else { verdict(&joined.transcript) };
         let (artifact, transcript) = transcripts::save(
             cx.deps.blobs.as_ref(),
             lease.subject.ingestion_id,
@@ -65,7 +66,7 @@ impl TaskHandler for JoinText {
         let record = StepRecord {
             step: text::KIND,
             fingerprint: fingerprint(&document(lease)?.content_hash, cx.deps),
-            degraded: result != ResultCode::Success,
+            degraded: !joined.complete || result != ResultCode::Success,
             reused: false,
             facts: facts.clone(),
             artifacts: vec![artifact.clone()],
@@ -83,6 +84,8 @@ struct Joined {
     transcript: Transcript,
     /// Every page is there.
     complete: bool,
+    /// Pages are missing that should have been read.
+    gaps: bool,
 }
 
 fn join(
@@ -126,7 +129,9 @@ fn join(
         problems.push(Problem::new(ErrorKind::LimitExceeded, message));
         complete = false;
     }
-    for (from, to) in gaps(pages.keys().copied(), last) {
+    let missing = gaps(pages.keys().copied(), last);
+    let gaps = text_bytes <= max_text_bytes && !missing.is_empty();
+    for (from, to) in missing {
         let message = format!("pages {from} to {to} of {of} could not be read");
         let problem =
             Problem { code: ResultCode::TextUnavailable, ..Problem::new(ErrorKind::Corrupt, message) };
@@ -151,7 +156,7 @@ fn join(
         problems,
         recognised,
     };
-    Joined { transcript, complete }
+    Joined { transcript, complete, gaps }
 }
 
 /// The runs of page numbers in `1..=last` that are not among `present`, which are in order.
@@ -209,7 +214,7 @@ mod tests {
     #[test]
     fn join_without_a_part_names_the_missing_pages() {
         let joined = join(vec![part(1..=2, "eng"), part(5..=6, "eng")], 8, 9, None, 1_000);
-        assert!(!joined.complete);
+        assert!(!joined.complete && joined.gaps);
         let said: Vec<&str> = joined.transcript.problems.iter().map(|p| p.message.as_str()).collect();
         assert_eq!(
             said,
@@ -225,6 +230,6 @@ mod tests {
     fn join_beyond_the_text_limit_keeps_what_fits_and_says_so() {
         let joined = join(vec![part(1..=4, "eng")], 4, 4, None, 15);
         assert_eq!(joined.transcript.pages.len(), 2);
-        assert!(!joined.complete);
+        assert!(!joined.complete && !joined.gaps);
     }
 }
