@@ -90,6 +90,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 limit,
                 filters: Vec::new(),
                 any: false,
+                forgiving: false,
             };
             hits.push(index.query(ask(10_000)).await?.hits.len());
             let mut times = Vec::new();
@@ -130,6 +131,7 @@ fn texts(corpus: &Path, count: usize) -> Result<Vec<IndexedDocument>, Box<dyn Er
             name: format!("post-{n:06}.txt"),
             title: None,
             media_type: Some("text/plain".into()),
+            particulars: docmill_core::ports::filter::Particulars::default(),
             text: some.join("\n\n"),
         }
     });
