@@ -330,7 +330,7 @@ async fn query_stems_by_the_language_of_the_document(bench: Subject) {
     for (query, expected) in [
         ("Rechnung", &[1][..]),
         ("facture", &[2]),
-        ("impayé", &[2]),
+        ("impayee", &[2]),
         ("договор", &[3]),
         ("invoice", &[5]),
         ("reports", &[4]),
