@@ -21,6 +21,9 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that has been idle for so long is asked whether it still lives before it is used.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// What an error of the driver means.
+pub(crate) type Translation = fn(sqlx_core::Error) -> Error;
+
 /// An index.
 pub(crate) struct Derived {
     /// As messages call it.
@@ -30,7 +33,7 @@ pub(crate) struct Derived {
     /// Held while tables are made: an arbitrary number, but always the same, and no other's.
     pub(crate) lock: i64,
     /// What must be there before the tables, and what it means if it cannot be.
-    pub(crate) extension: Option<(&'static str, fn(sqlx_core::Error) -> Error)>,
+    pub(crate) extension: Option<(&'static str, Translation)>,
     /// Makes the tables.
     pub(crate) make: &'static str,
     /// Drops them.

@@ -122,10 +122,10 @@ impl TextIndex for PostgresIndex {
     }
 
     async fn turn(&self) -> Result<Option<i64>> {
-        match INDEX.take_turn(self.ready().await?).await? {
-            true => self.watermark().await.map(Some),
-            false => Ok(None),
+        if !INDEX.take_turn(self.ready().await?).await? {
+            return Ok(None);
         }
+        self.watermark().await.map(Some)
     }
 
     async fn apply(&self, changes: Vec<IndexChange>, from: i64, upto: i64) -> Result<bool> {

@@ -77,7 +77,7 @@ pub(super) fn schema() -> (Schema, Fields) {
         .set_tokenizer(words::NAME)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions);
     let words = TextOptions::default().set_indexing_options(indexing);
-    let column = || TextOptions::from(STRING).set_fast("raw");
+    let column = || STRING.set_fast("raw");
     let stems = |language: &Language| {
         // Phrases are exact, so nobody asks where a stem stands.
         let indexing = TextFieldIndexing::default()

@@ -119,10 +119,10 @@ impl VectorIndex for PostgresVectors {
     }
 
     async fn turn(&self, model: &str) -> Result<Option<i64>> {
-        match INDEX.take_turn(self.ready().await?).await? {
-            true => self.watermark(model).await.map(Some),
-            false => Ok(None),
+        if !INDEX.take_turn(self.ready().await?).await? {
+            return Ok(None);
         }
+        self.watermark(model).await.map(Some)
     }
 
     async fn sources(
