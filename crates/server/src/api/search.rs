@@ -43,7 +43,7 @@ pub(super) fn operations() -> Vec<Operation> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// Words (other forms are found too), `"phrases"` (exactly so), `begin*`, `rougly~`, `field:word` (name, title, type,
+    /// Words (other forms are found too), `"phrases"` (exactly so), `begin*`, `rough~`, `field:word` (name, title, type,
     /// tag), `-without`, `OR`.
     q: String,
     /// `text` (by words; the default), `semantic` (by meaning) or `hybrid` (both).
