@@ -69,7 +69,7 @@ def write_results(name, results):
 
 def write_reading(name, made_by, results, lines):
     """Writes bench/results/read_<name>.json, and the lines between the marks of that name in docs/quality.md."""
-    path, page = ROOT / "bench" / "results" / f"read_{name}.json", ROOT / "docs" / "quality.md"
+    path = ROOT / "bench" / "results" / f"read_{name}.json"
     document = {
         "made_by": made_by,
         "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -77,11 +77,18 @@ def write_reading(name, made_by, results, lines):
         **results,
     }
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    print(f"\nwritten to {path.relative_to(ROOT)}")
+    write_quality(name, lines)
+
+
+def write_quality(name, lines):
+    """Writes the lines between the marks of that name in docs/quality.md."""
+    page = ROOT / "docs" / "quality.md"
     begin, end = f"<!-- begin: {name} -->\n", f"<!-- end: {name} -->"
     text = page.read_text()
     head, tail = text.split(begin)[0], text.split(end)[1]
     page.write_text(head + begin + "\n".join(lines) + "\n" + end + tail)
-    print(f"\nwritten to {path.relative_to(ROOT)} and {page.relative_to(ROOT)}")
+    print(f"written to {page.relative_to(ROOT)}")
 
 
 def table(head, rows):

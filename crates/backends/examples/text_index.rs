@@ -5,25 +5,23 @@
 //! .ci/with-servers cargo run --release -p docmill-backends --features postgres --example text_index -- CORPUS [COUNT]
 //! ```
 //!
-//! Texts are paragraphs of the corpus, put together always in the same way. The database that `DOCMILL_TEST_POSTGRES`
-//! points to is used as it is; an index in it is emptied.
+//! The database that `DOCMILL_TEST_POSTGRES` points to is used as it is; an index in it is emptied.
 #![expect(clippy::print_stdout, reason = "this is what it is for")]
 
+mod texts;
+
 use std::error::Error;
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
 use docmill_backends::search::TantivyIndex;
 use docmill_backends::search::postgres::{Options, PostgresIndex};
 use docmill_core::clock::{Clock as _, SystemClock};
-use docmill_core::id::{DocumentId, TenantId};
-use docmill_core::limits::read_capped;
 use docmill_core::ports::TextIndex;
-use docmill_core::ports::text_index::{IndexChange, IndexedDocument, TextQuery};
-use uuid::Uuid;
+use docmill_core::ports::text_index::{IndexChange, TextQuery};
 
-const TENANT: TenantId = TenantId(Uuid::from_u128(1));
+use self::texts::{TENANT, texts};
+
 const BATCH: usize = 1_000;
 const ROUNDS: usize = 30;
 
@@ -90,6 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 limit,
                 filters: Vec::new(),
                 any: false,
+                forgiving: false,
             };
             hits.push(index.query(ask(10_000)).await?.hits.len());
             let mut times = Vec::new();
@@ -106,55 +105,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         assert_eq!(hits[0], hits[1], "{query}");
         println!("{line}");
-    }
-    Ok(())
-}
-
-/// Texts of about 1.5 kB, each of some paragraphs.
-fn texts(corpus: &Path, count: usize) -> Result<Vec<IndexedDocument>, Box<dyn Error>> {
-    let mut paragraphs = Vec::new();
-    gather(corpus, &mut paragraphs)?;
-    if paragraphs.len() < 100 {
-        return Err(format!("{} holds {} paragraphs, too few", corpus.display(), paragraphs.len()).into());
-    }
-    let mut seed = 1_u64;
-    let mut draw = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % below
-    };
-    let documents = (0..count).map(|n| {
-        let some: Vec<&str> = (0..3 + draw(6)).map(|_| paragraphs[draw(paragraphs.len())].as_str()).collect();
-        IndexedDocument {
-            tenant_id: TENANT,
-            document_id: DocumentId(Uuid::from_u128(n as u128 + 1)),
-            name: format!("post-{n:06}.txt"),
-            title: None,
-            media_type: Some("text/plain".into()),
-            text: some.join("\n\n"),
-        }
-    });
-    Ok(documents.collect())
-}
-
-fn gather(folder: &Path, paragraphs: &mut Vec<String>) -> Result<(), Box<dyn Error>> {
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        paths.push(entry?.path());
-    }
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            gather(&path, paragraphs)?;
-        } else if path.extension().is_some_and(|e| e == "txt") {
-            let bytes = read_capped(File::open(&path)?, 1 << 20, "a text of the corpus")?;
-            let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
-            paragraphs.extend(
-                text.split("\n\n")
-                    .map(str::trim)
-                    .filter(|p| (40..=2_000).contains(&p.len()))
-                    .map(str::to_owned),
-            );
-        }
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::error::{ErrorKind, ErrorNote};
 use crate::id::{BatchId, ContentHash, DocumentId, IngestionId, TaskId, WorkerId};
 use crate::ingestion::{IngestionStatus, Stage};
 use crate::ledger::Container;
+use crate::ports::filter::Facets;
 use crate::problem::{Problem, ResultCode};
 use crate::understanding::{Evidence, Labelled};
 use crate::usage::UsageLine;
@@ -453,6 +454,10 @@ pub struct SearchAnswer {
     /// What there is to know about these hits, if there is: what is missing, what was done instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// How many documents were found: by words all that match, else as many as were looked at. The hits are the best of them.
+    pub total: u64,
+    /// How many of these are what.
+    pub facets: Facets,
     /// Best first.
     pub hits: Vec<SearchHit>,
 }

@@ -122,7 +122,7 @@ pub enum Call {
         mode: String,
         /// At most so many.
         limit: usize,
-        /// Equal values to insist on.
+        /// What to insist on, as [`Filter`](crate::ports::filter::Filter) reads it.
         filters: Vec<(String, String)>,
     },
     /// -> `SearchAnswer`: documents that mean something alike

@@ -1,8 +1,8 @@
 //! The passage of a page that shows best why it was found.
 //!
-//! Pure: text and words in, a passage out. `words` and `fold` come from the text index, so that what is
-//! marked is what the index found; a word that ends in `*` marks every word that begins so. The passage is
-//! one line without control characters, whatever the document held.
+//! Pure: text and words in, a passage out. `words` and `rules` come from the text index, so that what is
+//! marked is what the index found; a word that ends in `*` marks every word that begins so, one that ends in
+//! `~` its other forms. The passage is one line without control characters, whatever the document held.
 //!
 //! Memory is bounded by `PIECE_BYTES`, not by the text: a page from outside may be of any size.
 
@@ -31,21 +31,25 @@ pub struct Snippet {
     pub ranges: Vec<Range<usize>>,
 }
 
+/// When words are the same.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// A word without what does not count: case, diacritics.
+    pub fold: &'a dyn Fn(&str) -> String,
+    /// Whether two such words are forms of one.
+    pub alike: &'a dyn Fn(&str, &str) -> bool,
+}
+
 /// The best passage of at most `max_chars` characters (but at least 24), or `None` if `text` holds none of
 /// the `words`.
-pub fn snippet(
-    text: &str,
-    words: &[String],
-    fold: impl Fn(&str) -> String,
-    max_chars: usize,
-) -> Option<Snippet> {
+pub fn snippet(text: &str, words: &[String], rules: Rules<'_>, max_chars: usize) -> Option<Snippet> {
     let patterns: Vec<Pattern> = words.iter().filter_map(|word| Pattern::new(word)).collect();
     let max_chars = max_chars.max(MIN_CHARS);
     let mut best: Option<Snippet> = None;
     let mut from = 0;
     while from < text.len() && !patterns.is_empty() {
         let to = piece_end(text, from);
-        let piece = Piece::new(&text[from..to], &fold);
+        let piece = Piece::new(&text[from..to], rules);
         if let Some(passage) = piece.best_passage(&patterns, max_chars)
             && best.as_ref().is_none_or(|b| passage.score > b.score)
         {
@@ -64,23 +68,24 @@ pub fn snippet(
 struct Pattern {
     parts: Vec<String>,
     prefix: bool,
+    forms: bool,
 }
 
 impl Pattern {
     fn new(word: &str) -> Option<Self> {
-        let prefix = word.ends_with('*');
-        let word = word.trim_end_matches('*');
+        let (prefix, forms) = (word.ends_with('*'), word.ends_with('~'));
+        let word = word.trim_end_matches(['*', '~']);
         let parts: Vec<String> = cut(word).map(|range| word[range].to_owned()).collect();
-        (!parts.is_empty()).then_some(Self { parts, prefix })
+        (!parts.is_empty()).then_some(Self { parts, prefix, forms })
     }
 
-    fn matches(&self, words: &[Word]) -> bool {
+    fn matches(&self, words: &[Word], rules: Rules<'_>) -> bool {
         let Some((last, first)) = self.parts.split_last() else { return false };
         words.len() >= self.parts.len()
             && first.iter().zip(words).all(|(part, word)| *part == word.folded)
             && match &words[first.len()].folded {
                 folded if self.prefix => folded.starts_with(last),
-                folded => folded == last,
+                folded => folded == last || (self.forms && (rules.alike)(last, folded)),
             }
     }
 }
@@ -96,7 +101,8 @@ struct Word {
 }
 
 /// Some text in one line, and its words.
-struct Piece {
+struct Piece<'a> {
+    rules: Rules<'a>,
     line: String,
     words: Vec<Word>,
 }
@@ -109,8 +115,8 @@ struct Passage {
     marked: BTreeSet<usize>,
 }
 
-impl Piece {
-    fn new(text: &str, fold: impl Fn(&str) -> String) -> Self {
+impl<'a> Piece<'a> {
+    fn new(text: &str, rules: Rules<'a>) -> Self {
         let line = one_line(text);
         let mut words = Vec::new();
         let (mut at, mut chars) = (0, 0);
@@ -118,10 +124,10 @@ impl Piece {
             let chars_before = chars + line[at..bytes.start].chars().count();
             chars = chars_before + line[bytes.clone()].chars().count();
             at = bytes.end;
-            let folded = fold(&line[bytes.clone()]);
+            let folded = (rules.fold)(&line[bytes.clone()]);
             words.push(Word { bytes, chars_before, chars_to_end: chars, folded });
         }
-        Self { line, words }
+        Self { rules, line, words }
     }
 
     /// The stretch of words that holds most of the patterns; the earlier one of two equal ones.
@@ -130,7 +136,7 @@ impl Piece {
         let mut found: Vec<(usize, usize, usize)> = Vec::new();
         for first in 0..self.words.len() {
             for (which, pattern) in patterns.iter().enumerate() {
-                if pattern.matches(&self.words[first..]) {
+                if pattern.matches(&self.words[first..], self.rules) {
                     found.push((first, first + pattern.parts.len() - 1, which));
                 }
             }
@@ -288,7 +294,9 @@ mod tests {
 
     fn best(text: &str, words: &[&str], max_chars: usize) -> Option<Snippet> {
         let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
-        snippet(text, &words, fold, max_chars)
+        // Enough of a rule for a test: a word and its plural.
+        let alike = |a: &str, b: &str| a.trim_end_matches('s') == b.trim_end_matches('s');
+        snippet(text, &words, Rules { fold: &fold, alike: &alike }, max_chars)
     }
 
     /// The passage with brackets around what is marked.
@@ -320,6 +328,7 @@ mod tests {
         assert_eq!(best("nothing here", &["", "*", "..."], 100), None);
         assert_eq!(best("", &["x"], 100), None);
         assert_eq!(best("reports", &["report"], 100), None, "only whole words");
+        assert_eq!(marked("all reports", &["report~"], 100), "all [reports]", "unless forms will do");
     }
 
     #[test]

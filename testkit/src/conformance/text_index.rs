@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use docmill_core::error::ErrorKind;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::TextIndex;
+use docmill_core::ports::filter::{Day, Particulars};
 use docmill_core::ports::text_index::{IndexChange, IndexedDocument, TextHits, TextQuery};
 use uuid::Uuid;
 
@@ -39,6 +40,11 @@ pub fn suite() -> Suite<dyn TextIndex> {
             query_needs_every_word,
             query_finds_phrases_in_order_only,
             query_finds_beginnings_of_words,
+            query_finds_other_forms_behind_the_word_itself,
+            query_stems_by_the_language_of_the_document,
+            query_in_quotation_marks_is_exact,
+            query_finds_words_that_are_spelled_nearly_so,
+            query_that_is_forgiving_replaces_words_that_no_document_has,
             query_without_a_word_leaves_out,
             query_with_or_takes_either,
             query_of_any_word_takes_some_of_them,
@@ -50,6 +56,8 @@ pub fn suite() -> Suite<dyn TextIndex> {
             query_of_nothing_is_invalid,
             query_beyond_the_limits_is_invalid,
             filters_insist_on_equal_values,
+            filters_look_at_what_was_found_out,
+            facets_count_all_that_was_found,
             words_are_folded_for_snippets,
             limit_takes_the_best_of_a_thousand,
             clear_empties_and_resets,
@@ -69,6 +77,7 @@ fn document(n: u128, text: &str) -> IndexedDocument {
         name: format!("file-{n}.bin"),
         title: None,
         media_type: None,
+        particulars: Particulars::default(),
         text: text.to_owned(),
     }
 }
@@ -78,7 +87,14 @@ fn put(n: u128, text: &str) -> IndexChange {
 }
 
 fn ask(query: &str) -> TextQuery {
-    TextQuery { tenant_id: ANNA, query: query.to_owned(), limit: 100, filters: Vec::new(), any: false }
+    TextQuery {
+        tenant_id: ANNA,
+        query: query.to_owned(),
+        limit: 100,
+        filters: Vec::new(),
+        any: false,
+        forgiving: false,
+    }
 }
 
 /// Applies changes as the follower does that has read everything since the watermark.
@@ -277,6 +293,100 @@ async fn query_finds_beginnings_of_words(bench: Subject) {
     assert_eq!(index.query(ask("i*")).await.unwrap_err().kind(), ErrorKind::InvalidRequest);
 }
 
+/// As the reader says it is.
+fn written_in(language: &str, document: IndexedDocument) -> IndexChange {
+    let particulars = Particulars { language: Some(language.to_owned()), ..Particulars::default() };
+    IndexChange::Put(IndexedDocument { particulars, ..document })
+}
+
+async fn query_finds_other_forms_behind_the_word_itself(bench: Subject) {
+    let index = bench.open().await;
+    let titled = IndexedDocument { title: Some("Reported costs".into()), ..document(4, "nothing else") };
+    let changes = vec![
+        put(1, "three reports of the town"),
+        put(2, "one report of the town"),
+        put(3, "it was said of the town"),
+        IndexChange::Put(titled),
+    ];
+    apply(&*index, changes, 1).await;
+    let hits = search(&*index, "report").await.hits;
+    assert_eq!(hits[0].document_id, id(2), "the word itself is first");
+    assert_eq!(find(&*index, "report").await, [1, 2, 4]);
+    assert_eq!(find(&*index, "reporting towns").await, [1, 2]);
+    assert_eq!(find(&*index, "report -reports").await, [2, 4], "what must be absent is meant exactly");
+    assert_eq!(find(&*index, "title:reports").await, [], "and so is what a field must have");
+}
+
+async fn query_stems_by_the_language_of_the_document(bench: Subject) {
+    let index = bench.open().await;
+    let changes = vec![
+        written_in("deu", document(1, "zwei Rechnungen vom März")),
+        written_in("fra", document(2, "deux factures impayées")),
+        written_in("rus", document(3, "два договора о поставке")),
+        written_in("jpn", document(4, "reports 契約書")),
+        written_in("eng", document(5, "two invoices")),
+    ];
+    apply(&*index, changes, 1).await;
+    for (query, expected) in [
+        ("Rechnung", &[1][..]),
+        ("facture", &[2]),
+        ("impayee", &[2]),
+        ("договор", &[3]),
+        ("invoice", &[5]),
+        ("reports", &[4]),
+        ("report", &[]),
+        ("契約", &[4]),
+    ] {
+        assert_eq!(find(&*index, query).await, expected, "{query}");
+    }
+}
+
+async fn query_in_quotation_marks_is_exact(bench: Subject) {
+    let index = bench.open().await;
+    apply(&*index, vec![put(1, "the annual reports"), put(2, "the annual report")], 1).await;
+    assert_eq!(find(&*index, "\"report\"").await, [2]);
+    assert_eq!(find(&*index, "\"annual report\"").await, [2]);
+    assert_eq!(find(&*index, "annual report").await, [1, 2]);
+}
+
+async fn query_finds_words_that_are_spelled_nearly_so(bench: Subject) {
+    let index = bench.open().await;
+    let theirs = IndexedDocument { tenant_id: BERT, ..document(9, "recieve") };
+    let changes = vec![
+        put(1, "we receive goods"),
+        put(2, "we relieve pain"),
+        put(3, "we deceive nobody"),
+        put(4, "größe"),
+        IndexChange::Put(theirs),
+    ];
+    apply(&*index, changes, 1).await;
+    assert_eq!(find(&*index, "recieve").await, [], "not unless it is asked for");
+    let found = search(&*index, "recieve~").await;
+    assert_eq!(find(&*index, "recieve~").await, [1, 2], "the first letter must be right");
+    assert!(found.words.contains(&"receive".to_owned()), "{:?}", found.words);
+    assert!(!found.words.contains(&"recieve".to_owned()), "another's words are not spoken of");
+    assert_eq!(find(&*index, "receive~ goods").await, [1]);
+    assert_eq!(find(&*index, "grässe~").await, [4], "diacritics are no slips");
+    // Words of documents that are gone are not offered.
+    apply(&*index, vec![IndexChange::Remove(ANNA, id(2))], 2).await;
+    assert_eq!(find(&*index, "recieve~").await, [1]);
+    assert_eq!(search(&*index, "recieve~").await.words, ["recieve~", "receive"]);
+}
+
+async fn query_that_is_forgiving_replaces_words_that_no_document_has(bench: Subject) {
+    let index = bench.open().await;
+    apply(&*index, vec![put(1, "receive invoices"), put(2, "relive the invoice"), put(3, "goods 2024")], 1)
+        .await;
+    let forgiving = |query: &str| TextQuery { forgiving: true, ..ask(query) };
+    let found = index.query(forgiving("recieve invoice")).await.unwrap();
+    assert_eq!(found.hits.iter().map(|hit| hit.document_id).collect::<Vec<_>>(), [id(1)]);
+    assert_eq!(found.instead, [("recieve".to_owned(), vec!["receive".to_owned()])]);
+    // What is there, if only in another form, is taken as it is; numbers and short words are never replaced.
+    for query in ["invoice", "receives", "2025", "god", "\"recieve\"", "zzzzzz"] {
+        assert_eq!(index.query(forgiving(query)).await.unwrap().instead, [], "{query}");
+    }
+}
+
 async fn query_without_a_word_leaves_out(bench: Subject) {
     let index = bench.open().await;
     apply(&*index, vec![put(1, "apple pear"), put(2, "apple"), put(3, "plum")], 3).await;
@@ -466,11 +576,90 @@ async fn filters_insist_on_equal_values(bench: Subject) {
     }
 }
 
+/// A document of which something was found out.
+fn known(n: u128, kind: &str, language: &str, date: &str, tags: &[&str]) -> IndexChange {
+    let particulars = Particulars {
+        kind: Some(kind.to_owned()),
+        language: Some(language.to_owned()),
+        date: Day::first(date),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+    };
+    let media_type = Some("application/pdf".to_owned());
+    IndexChange::Put(IndexedDocument { particulars, media_type, ..document(n, "apple") })
+}
+
+async fn filters_look_at_what_was_found_out(bench: Subject) {
+    let index = bench.open().await;
+    let changes = vec![
+        known(1, "invoice", "eng", "2023-12-31", &["heat pump", "energy"]),
+        known(2, "invoice", "deu", "2024-02-01", &["energy"]),
+        known(3, "letter", "eng", "2024-06-30", &[]),
+        put(4, "apple"),
+    ];
+    apply(&*index, changes, 1).await;
+    for (filters, expected) in [
+        (&[("type", "invoice")][..], &[1, 2][..]),
+        (&[("type", "application/pdf"), ("type", "letter")], &[3]),
+        (&[("media_type", "application/pdf")], &[1, 2, 3]),
+        (&[("language", "eng")], &[1, 3]),
+        (&[("tag", "energy")], &[1, 2]),
+        (&[("tag", "energy"), ("tag", "heat pump")], &[1]),
+        (&[("tag", "heat")], &[]),
+        (&[("date_from", "2024")], &[2, 3]),
+        (&[("date_to", "2024-02")], &[1, 2]),
+        (&[("date_from", "2024-02-01"), ("date_to", "2024-02-01"), ("type", "invoice")], &[2]),
+    ] {
+        let pairs = filters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let found = index.query(TextQuery { filters: pairs, ..ask("apple") }).await.unwrap();
+        let ids: BTreeSet<u128> = found.hits.iter().map(|hit| hit.document_id.0.as_u128()).collect();
+        assert_eq!(ids.into_iter().collect::<Vec<_>>(), expected, "{filters:?}");
+        assert_eq!(found.total, expected.len() as u64, "{filters:?}");
+    }
+    for (query, expected) in [
+        ("tag:energy", &[1, 2][..]),
+        ("tag:\"heat pump\"", &[1]),
+        ("tag:\"pump energy\"", &[]),
+        ("type:letter", &[3]),
+        ("type:pdf", &[1, 2, 3]),
+    ] {
+        assert_eq!(find(&*index, query).await, expected, "{query}");
+    }
+    let error =
+        index.query(TextQuery { filters: vec![("date_to".into(), "soon".into())], ..ask("apple") }).await;
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidRequest);
+}
+
+async fn facets_count_all_that_was_found(bench: Subject) {
+    let index = bench.open().await;
+    let mut changes =
+        vec![known(1, "letter", "eng", "2023-12-31", &["heat pump"]), put(2, "apple"), put(3, "pear")];
+    changes.extend((10..40).map(|n| known(n, "invoice", "deu", "2024-02-01", &["energy", "heat pump"])));
+    apply(&*index, changes, 1).await;
+    let found = index.query(TextQuery { limit: 5, ..ask("apple") }).await.unwrap();
+    assert_eq!((found.hits.len(), found.total), (5, 32));
+    let counts = |facet: &std::collections::BTreeMap<String, u64>| {
+        facet.iter().map(|(value, count)| format!("{value} {count}")).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(counts(&found.facets.kind), "invoice 30, letter 1");
+    assert_eq!(counts(&found.facets.media_type), "application/pdf 31");
+    assert_eq!(counts(&found.facets.language), "deu 30, eng 1");
+    assert_eq!(counts(&found.facets.year), "2023 1, 2024 30");
+    assert_eq!(counts(&found.facets.tag), "energy 30, heat pump 31");
+    // Of some documents, one of which is another's, and one of nobody.
+    let theirs = IndexedDocument { tenant_id: BERT, ..document(2, "apple") };
+    apply(&*index, vec![IndexChange::Put(theirs)], 2).await;
+    let some = index.facets(ANNA, &[id(1), id(2), id(10), id(99)]).await.unwrap();
+    assert_eq!(counts(&some.kind), "invoice 1, letter 1");
+    assert_eq!(counts(&index.facets(BERT, &[id(1), id(2)]).await.unwrap().kind), "");
+    assert_eq!(index.facets(ANNA, &[]).await.unwrap(), docmill_core::ports::filter::Facets::default());
+}
+
 async fn words_are_folded_for_snippets(bench: Subject) {
     let index = bench.open().await;
     let query = "Größe \"Annual Report\" -draft inv* 東京都 title:Été type:pdf foo@bar.com annual";
     let words = search(&*index, query).await.words;
-    assert_eq!(words, ["grosse", "annual", "report", "inv*", "東京都", "ete", "foo", "bar", "com"]);
+    assert_eq!(words, ["grosse~", "annual~", "report", "inv*", "東京都", "ete", "foo", "bar", "com"]);
+    assert!(index.alike("reports", "report") && !index.alike("reports", "reason"));
     assert_eq!(index.fold("GRÖSSE"), "grosse");
     assert_eq!(index.fold("Größe"), "grosse");
     assert_eq!(index.fold("東"), "東");

@@ -6,6 +6,7 @@ use docmill_core::error::ErrorKind;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::VectorIndex;
 use docmill_core::ports::embedder::DIMENSIONS;
+use docmill_core::ports::filter::{Day, Particulars};
 use docmill_core::ports::vector_index::{EmbeddedDocument, Passage, VectorChange, VectorHit, VectorQuery};
 use uuid::Uuid;
 
@@ -32,6 +33,7 @@ pub fn suite() -> Suite<dyn VectorIndex> {
             another_model_begins_anew,
             tenants_never_see_each_other,
             filters_insist_on_equal_values,
+            filters_look_at_what_was_found_out,
             one_document_of_many_passages_does_not_hide_others,
             limit_takes_the_best_of_a_thousand,
             odd_vectors_are_refused_and_harm_nothing,
@@ -61,6 +63,7 @@ fn document(n: u128, degrees: &[f32]) -> EmbeddedDocument {
         document_id: id(n),
         name: format!("file-{n}.bin"),
         media_type: None,
+        particulars: Particulars::default(),
         source: format!("source-{n}"),
         passages: Some((1..).zip(degrees).map(|(page, degrees)| passage(page, *degrees)).collect()),
     }
@@ -186,6 +189,42 @@ async fn filters_insist_on_equal_values(bench: Subject) {
     assert_eq!(ids(&index.nearest(filtered("type", "text/plain")).await.unwrap()), []);
     let error = index.nearest(filtered("colour", "red")).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+}
+
+async fn filters_look_at_what_was_found_out(bench: Subject) {
+    let index = bench.open().await;
+    let known = |n: u128, kind: &str, date: &str, tags: &[&str]| {
+        let particulars = Particulars {
+            kind: Some(kind.to_owned()),
+            language: Some("eng".to_owned()),
+            date: Day::first(date),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        };
+        EmbeddedDocument { particulars, ..document(n, &[n as f32]) }
+    };
+    let changes = vec![
+        VectorChange::Put(known(1, "invoice", "2023-12-31", &["heat pump", "energy"])),
+        VectorChange::Put(known(2, "letter", "2024-02-01", &["energy"])),
+        put(3, &[3.0]),
+    ];
+    index.apply(MODEL, changes, 0, 1).await.unwrap();
+    for (filters, expected) in [
+        (&[("type", "invoice")][..], &[1][..]),
+        (&[("language", "eng")], &[1, 2]),
+        (&[("tag", "energy"), ("tag", "heat pump")], &[1]),
+        (&[("date_from", "2024")], &[2]),
+        (&[("date_to", "2024"), ("type", "letter")], &[2]),
+        (&[("tag", "heat")], &[]),
+    ] {
+        let pairs = filters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let hits = index.nearest(VectorQuery { filters: pairs, ..ask(0.0) }).await.unwrap();
+        assert_eq!(ids(&hits), expected, "{filters:?}");
+    }
+    // What is found out later holds, though the text is the same.
+    let later = EmbeddedDocument { passages: None, ..known(3, "invoice", "2025-01-01", &[]) };
+    index.apply(MODEL, vec![VectorChange::Put(later)], 1, 2).await.unwrap();
+    let invoices = VectorQuery { filters: vec![("type".into(), "invoice".into())], ..ask(0.0) };
+    assert_eq!(ids(&index.nearest(invoices).await.unwrap()), [1, 3]);
 }
 
 async fn one_document_of_many_passages_does_not_hide_others(bench: Subject) {

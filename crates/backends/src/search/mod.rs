@@ -3,14 +3,16 @@
 //! - `tantivy`: an index in a directory (`tantivy:index`), the embedded default.
 //! - `postgres`: tables on a server (`postgres://…`), for many processes.
 //!
-//! What a user may type, what it means and what a word is are the same for every product: `syntax`, `meaning`,
-//! `words`. A new product is one new module and its line in [`FACTORIES`]; the suite in
+//! What a user may type, what it means, what a word is, its stem and what is near to it are the same for every product:
+//! `syntax`, `meaning`, `words`, `stems`, `near`. A new product is one new module and its line in [`FACTORIES`]; the suite in
 //! `testkit/src/conformance/text_index.rs` says what it must do.
 
 mod common;
 mod meaning;
+mod near;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod stems;
 mod syntax;
 pub mod tantivy;
 mod words;

@@ -1,8 +1,9 @@
 //! What a user may type into the search box:
 //!
-//! - `annual report`: both words; `"annual report"`: side by side in this order;
+//! - `annual report`: both words or forms of them; `"annual report"`: exactly so, side by side in this order;
 //! - `-draft` or `NOT draft`: without it; `invoice OR receipt`: one of them;
-//! - `invoic*`: words that begin so; `name:`, `title:`, `type:` before any of these: only there.
+//! - `invoic*`: words that begin so; `recieve~`: words that are spelled nearly so;
+//! - `name:`, `title:`, `type:`, `tag:` before any of these: only there, and exactly so.
 //!
 //! Reading never fails: what is not syntax is text. An unknown `field:` belongs to the text (`a:b`,
 //! `https://…`), a quotation mark without its partner reaches to the end, operators without a word count for
@@ -18,8 +19,10 @@ pub(super) enum Scope {
     Name,
     /// The title.
     Title,
-    /// The media type.
+    /// The media type, and what the document is.
     Type,
+    /// The tags.
+    Tag,
 }
 
 /// One thing to look for.
@@ -31,6 +34,10 @@ pub(super) struct Clause {
     pub(super) text: String,
     /// Whether its last word is only the beginning of one.
     pub(super) prefix: bool,
+    /// Whether words that are spelled nearly so will do.
+    pub(super) roughly: bool,
+    /// Whether it was put into quotation marks: then no other form will do.
+    pub(super) quoted: bool,
     /// Whether it must *not* be there.
     pub(super) negated: bool,
     /// Whether it is an alternative to the clause before.
@@ -73,22 +80,32 @@ fn clause(text: &str) -> (Clause, &str) {
         _ => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     let (scope, text) = scope(text);
-    let (text, prefix, after) = if let Some(quoted) = text.strip_prefix('"') {
-        let (phrase, after) = quoted.split_once('"').unwrap_or((quoted, ""));
-        match after.strip_prefix('*') {
-            Some(after) => (phrase, true, after),
-            None => (phrase, false, after),
-        }
-    } else {
-        let (word, after) = split_at_space(text);
-        (word.trim_end_matches('*'), word.ends_with('*'), after)
+    let clause = |text: &str, prefix, roughly, quoted| Clause {
+        scope,
+        text: text.to_owned(),
+        prefix,
+        roughly,
+        quoted,
+        negated,
+        alternative: false,
     };
-    (Clause { scope, text: text.to_owned(), prefix, negated, alternative: false }, after)
+    if let Some(quoted) = text.strip_prefix('"') {
+        let (phrase, after) = quoted.split_once('"').unwrap_or((quoted, ""));
+        return match after.strip_prefix('*') {
+            Some(after) => (clause(phrase, true, false, true), after),
+            None => (clause(phrase, false, false, true), after),
+        };
+    }
+    let (word, after) = split_at_space(text);
+    match word.strip_suffix('~') {
+        Some(word) if !word.is_empty() => (clause(word, false, true, false), after),
+        _ => (clause(word.trim_end_matches('*'), word.ends_with('*'), false, false), after),
+    }
 }
 
 fn scope(text: &str) -> (Scope, &str) {
-    const FIELDS: [(&str, Scope); 3] =
-        [("name:", Scope::Name), ("title:", Scope::Title), ("type:", Scope::Type)];
+    const FIELDS: [(&str, Scope); 4] =
+        [("name:", Scope::Name), ("title:", Scope::Title), ("type:", Scope::Type), ("tag:", Scope::Tag)];
     for (field, scope) in FIELDS {
         if let Some(after) = text.strip_prefix(field)
             && !after.is_empty()
@@ -108,7 +125,7 @@ fn split_at_space(text: &str) -> (&str, &str) {
 mod tests {
     use super::*;
 
-    /// Prints clauses briefly: `|` alternative, `-` negated, `*` prefix, brackets for a scope.
+    /// Prints clauses briefly: `|` alternative, `-` negated, `*` prefix, `~` roughly, brackets for a scope.
     fn read(input: &str) -> String {
         let print = |c: &Clause| {
             let scope = match c.scope {
@@ -116,7 +133,8 @@ mod tests {
                 scope => format!("{scope:?}:").to_lowercase(),
             };
             let (or, not) = (if c.alternative { "|" } else { "" }, if c.negated { "-" } else { "" });
-            format!("{or}{not}{scope}[{}]{}", c.text, if c.prefix { "*" } else { "" })
+            let (star, wave) = (if c.prefix { "*" } else { "" }, if c.roughly { "~" } else { "" });
+            format!("{or}{not}{scope}[{}]{star}{wave}", c.text)
         };
         parse(input).iter().map(print).collect::<Vec<_>>().join(" ")
     }
@@ -131,6 +149,7 @@ mod tests {
             ("a OR b c", "[a] |[b] [c]"),
             ("name:foo.pdf title:\"two words\" -type:pdf", "name:[foo.pdf] title:[two words] -type:[pdf]"),
             ("inv* \"two wo\"*", "[inv]* [two wo]*"),
+            ("recieve~ -tag:energy", "[recieve]~ -tag:[energy]"),
         ] {
             assert_eq!(read(input), expected, "{input}");
         }

@@ -2,12 +2,12 @@
 //!
 //! A word is a run of letters and digits, lower-cased and without diacritics (`Größe` is `grosse`, `É` is
 //! `e`). Scripts that put no spaces between words are cut into single characters; looking for several in a
-//! row then finds them anywhere, as a substring. No stemming: it needs to know the language, and what it
-//! guesses wrong cannot be found at all.
+//! row then finds them anywhere, as a substring. Words are not stemmed here: `stems` does that beside them.
 
 use docmill_core::text::{is_mark, is_unspaced};
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, LowerCaser, RemoveLongFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
+    AsciiFoldingFilter, LowerCaser, RemoveLongFilter, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream,
+    Tokenizer,
 };
 
 /// The name under which the schema knows these rules.
@@ -18,13 +18,17 @@ const MAX_WORD_BYTES: usize = 255;
 
 /// The rules.
 pub(super) fn analyzer() -> TextAnalyzer {
+    builder().build()
+}
+
+/// The rules, for whoever has more of them.
+pub(super) fn builder() -> TextAnalyzerBuilder<impl Tokenizer> {
     TextAnalyzer::builder(Words::default())
         // The filter keeps what is shorter than its limit.
         .filter(RemoveLongFilter::limit(MAX_WORD_BYTES + 1))
         // Folding before lowering: `İ` in lower case would be two characters, one of them a mark.
         .filter(AsciiFoldingFilter)
         .filter(LowerCaser)
-        .build()
 }
 
 /// The words of `text` as the index holds them.

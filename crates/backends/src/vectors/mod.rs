@@ -6,10 +6,10 @@
 //! A new product is one new module and its line in [`open`]; the suite in `testkit/src/conformance/vector_index.rs` says
 //! what it must do.
 
-mod filter;
 pub mod flat;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+
 use std::path::Path;
 use std::sync::Arc;
 

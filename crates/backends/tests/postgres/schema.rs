@@ -66,8 +66,14 @@ fn of_sqlite() -> Tables {
 }
 
 /// What only many writers need, what SQLite keeps in its header, and what Tantivy keeps in files.
-const ONLY_ON_POSTGRES: &[&str] =
-    &["outbox", "schema_version", "text_index_row", "text_index_state", "text_index_tenant"];
+const ONLY_ON_POSTGRES: &[&str] = &[
+    "outbox",
+    "schema_version",
+    "text_index_row",
+    "text_index_state",
+    "text_index_tenant",
+    "text_index_word",
+];
 
 /// The tables that both databases should have, and the names of the others.
 async fn of_postgres(database: &Database) -> (Tables, BTreeSet<String>) {

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod blobs;
 pub mod embedder;
+pub mod filter;
 pub mod generator;
 pub mod llm;
 pub mod ocr;

@@ -28,6 +28,7 @@ use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, T
 use crate::ingestion::{Facts, IngestionEnd, Origin};
 use crate::ledger::Ledger;
 use crate::ports::access::Access;
+use crate::ports::filter::Particulars;
 use crate::problem::Problem;
 use crate::task::{Lease, NewTask, Size, TaskKind};
 use crate::understanding::Understanding;
@@ -359,6 +360,8 @@ pub struct ChangedDocument {
     pub title: Option<String>,
     /// What it is.
     pub media_type: Option<String>,
+    /// What was found out about it.
+    pub particulars: Particulars,
     /// Where its text lies.
     pub transcription: Option<BlobKey>,
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use super::filter::{Facets, Particulars};
 use crate::error::Result;
 use crate::id::{DocumentId, TenantId};
 
@@ -18,6 +19,8 @@ pub struct IndexedDocument {
     pub title: Option<String>,
     /// What it is.
     pub media_type: Option<String>,
+    /// What was found out about it. Its language says how its words are stemmed.
+    pub particulars: Particulars,
     /// All its text.
     pub text: String,
 }
@@ -36,14 +39,16 @@ pub enum IndexChange {
 pub struct TextQuery {
     /// Only this tenant's documents are seen.
     pub tenant_id: TenantId,
-    /// As the user typed it: words, "phrases", field:word (name, title, type), -without.
+    /// As the user typed it: words, "phrases", beginn*, roughl~, field:word (name, title, type, tag), -without.
     pub query: String,
     /// At most so many hits.
     pub limit: usize,
-    /// Equal values to insist on: `type`, `name`.
+    /// What to insist on beside, as [`Filter`](super::filter::Filter) reads it.
     pub filters: Vec<(String, String)>,
     /// Whether documents with some of the words are hits as well, rather than only those with all of them.
     pub any: bool,
+    /// Whether a word that no document has is looked for by words that are spelled nearly so.
+    pub forgiving: bool,
 }
 
 /// One hit. Page and snippet are made by the caller from the transcript.
@@ -60,8 +65,15 @@ pub struct TextHit {
 pub struct TextHits {
     /// The hits.
     pub hits: Vec<TextHit>,
-    /// The plain words of the query, for snippets, folded as the index folds them.
+    /// How many documents meet the query, of which the hits are the best.
+    pub total: u64,
+    /// How many of all these are what.
+    pub facets: Facets,
+    /// The plain words of the query, for snippets, folded as the index folds them. One that ends in `*` is a beginning;
+    /// one that ends in `~` stands for its other forms too.
     pub words: Vec<String>,
+    /// Words that no document has, each with those that were looked for instead.
+    pub instead: Vec<(String, Vec<String>)>,
 }
 
 /// A full-text index that follows a change log. Several processes may share one.
@@ -86,6 +98,9 @@ pub trait TextIndex: Send + Sync {
     /// Answers a query on the last applied state. A query that cannot be understood is `invalid_request`.
     async fn query(&self, query: TextQuery) -> Result<TextHits>;
 
+    /// How many of these documents are what; those that the index does not hold do not count.
+    async fn facets(&self, tenant: TenantId, documents: &[DocumentId]) -> Result<Facets>;
+
     /// How many documents of a tenant are in the index.
     async fn count(&self, tenant: TenantId) -> Result<u64>;
 
@@ -94,4 +109,7 @@ pub trait TextIndex: Send + Sync {
 
     /// Folds one word as the index does (case, diacritics), so that snippets mark what was found.
     fn fold(&self, word: &str) -> String;
+
+    /// Whether two folded words are forms of one, in a language that the index knows.
+    fn alike(&self, word: &str, other: &str) -> bool;
 }

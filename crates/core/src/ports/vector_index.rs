@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 
+use super::filter::Particulars;
 use crate::error::Result;
 use crate::id::{DocumentId, TenantId};
 
@@ -30,6 +31,8 @@ pub struct EmbeddedDocument {
     pub name: String,
     /// What it is.
     pub media_type: Option<String>,
+    /// What was found out about it.
+    pub particulars: Particulars,
     /// What its passages were made from.
     pub source: String,
     /// Its passages, which replace older ones; `None` keeps those that are there, because they come from this source.
@@ -54,7 +57,7 @@ pub struct VectorQuery {
     pub vector: Vec<f32>,
     /// At most so many documents.
     pub limit: usize,
-    /// Equal values to insist on: `type`, `name`.
+    /// What to insist on, as [`Filter`](super::filter::Filter) reads it.
     pub filters: Vec<(String, String)>,
 }
 

@@ -12,7 +12,7 @@ use crate::terminal::counted;
 /// Find documents by their words or by their meaning
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Words, "phrases", field:word, -without
+    /// Words, "phrases", begin*, rough~, field:word, -without, OR
     #[arg(required_unless_present = "like")]
     query: Vec<String>,
     /// Documents that mean something like this one
@@ -24,7 +24,8 @@ pub(super) struct Args {
     /// At most so many hits
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// Only documents where this holds, for instance `type=application/pdf`; may be repeated
+    /// Only documents where this holds (`type`, `media_type`, `name`, `language`, `tag`, `date_from`, `date_to`), for
+    /// instance `type=invoice`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     filter: Vec<(String, String)>,
 }
@@ -53,9 +54,11 @@ impl Args {
 }
 
 fn human(answer: &SearchAnswer) -> String {
+    let shown_hits = answer.hits.len() as u64;
+    let best = if shown_hits < answer.total { format!("the best {shown_hits} of ") } else { String::new() };
     let mut out = format!(
-        "{} for `{}` in {} ms",
-        counted(answer.hits.len() as u64, "hit", "hits"),
+        "{best}{} for `{}` in {} ms",
+        counted(answer.total.max(shown_hits), "hit", "hits"),
         shown(&answer.query),
         answer.took_ms
     );

@@ -27,7 +27,7 @@ const MAX_AGE: Duration = Duration::from_millis(500);
 /// …or holds so many documents…
 const MAX_DOCUMENTS: usize = 1_000;
 /// …or so much text…
-const MAX_TEXT_BYTES: usize = 64 << 20;
+const MAX_TEXT_BYTES: usize = 32 << 20;
 /// …or when nothing new has come for so long.
 const LULL: Duration = Duration::from_millis(25);
 /// Transcripts that are loaded at once.
@@ -148,6 +148,7 @@ async fn load(inner: &Inner, change: ChangedDocument) -> Result<IndexChange> {
         name: change.name,
         title: change.title,
         media_type: change.media_type,
+        particulars: change.particulars,
         text,
     }))
 }

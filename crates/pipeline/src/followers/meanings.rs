@@ -120,7 +120,9 @@ impl Follower for MeaningFollower {
 
 /// A change as the index wants it.
 async fn embedded(inner: &Inner, change: ChangedDocument) -> Result<VectorChange> {
-    let ChangedDocument { tenant_id, document_id, removed, name, media_type, transcription, .. } = change;
+    let ChangedDocument {
+        tenant_id, document_id, removed, name, media_type, particulars, transcription, ..
+    } = change;
     let Some(key) = transcription.filter(|_| !removed) else {
         return Ok(VectorChange::Remove(tenant_id, document_id));
     };
@@ -132,7 +134,15 @@ async fn embedded(inner: &Inner, change: ChangedDocument) -> Result<VectorChange
     } else {
         Some(passages(inner, tenant_id, &key).await?)
     };
-    Ok(VectorChange::Put(EmbeddedDocument { tenant_id, document_id, name, media_type, source, passages }))
+    Ok(VectorChange::Put(EmbeddedDocument {
+        tenant_id,
+        document_id,
+        name,
+        media_type,
+        particulars,
+        source,
+        passages,
+    }))
 }
 
 /// The pieces of a document with their meanings. Only what may pass by itself is an error: the batch waits then.

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use docmill_core::Result;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::TextIndex;
+use docmill_core::ports::filter::Facets;
 use docmill_core::ports::text_index::{IndexChange, TextHits, TextQuery};
 use tokio::time::Instant;
 
@@ -81,6 +82,10 @@ impl TextIndex for FakeIndex {
         Ok(TextHits::default())
     }
 
+    async fn facets(&self, _tenant: TenantId, _documents: &[DocumentId]) -> Result<Facets> {
+        Ok(Facets::default())
+    }
+
     async fn count(&self, _tenant: TenantId) -> Result<u64> {
         Ok(0)
     }
@@ -92,5 +97,9 @@ impl TextIndex for FakeIndex {
 
     fn fold(&self, word: &str) -> String {
         word.to_lowercase()
+    }
+
+    fn alike(&self, word: &str, other: &str) -> bool {
+        word == other
     }
 }

@@ -134,6 +134,7 @@ impl FakeStore {
             name: name.to_owned(),
             title: None,
             media_type: None,
+            particulars: docmill_core::ports::filter::Particulars::default(),
             transcription,
         });
     }

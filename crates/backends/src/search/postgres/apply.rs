@@ -4,7 +4,7 @@
 //! away: another process applies, or has applied, the same changes. Words are cut and counted on a thread of their
 //! own while the server stores what came before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::text_index::{IndexChange, IndexedDocument};
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::broken;
 use super::rows::{self, Row, Shape};
-use super::schema::{VERSION, other_version};
+use super::schema::INDEX;
 
 /// A statement takes this much of vectors, or one row that is larger.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -86,7 +86,7 @@ pub(super) async fn clear(pool: &PgPool) -> Result<()> {
         .execute(&mut *tx)
         .await
         .map_err(broken("be emptied"))?;
-    query::<Postgres>("TRUNCATE text_index_row, text_index_tenant")
+    query::<Postgres>("TRUNCATE text_index_row, text_index_tenant, text_index_word")
         .execute(&mut *tx)
         .await
         .map_err(broken("be emptied"))?;
@@ -106,8 +106,8 @@ async fn take(conn: &mut PgConnection, from: i64) -> Result<bool> {
             .await
             .map_err(broken("read its watermark"))?;
     match state {
-        Some((VERSION, watermark)) => Ok(watermark == from),
-        Some((other, _)) => Err(other_version(other)),
+        Some((version, watermark)) if version == INDEX.version => Ok(watermark == from),
+        Some((other, _)) => Err(INDEX.other_version(other)),
         None => Ok(false),
     }
 }
@@ -155,6 +155,7 @@ async fn add(
             count[2] += i64::from(row.shape == Shape::Spilled);
         }
         insert(conn, &chunk).await?;
+        note_words(conn, &chunk).await?;
     }
     maker.await.map_err(|e| Error::bug("cutting texts into words was cut short").with_source(e))?
 }
@@ -182,9 +183,14 @@ fn make_chunks(analyzer: &mut TextAnalyzer, last: Last, chunks: &mpsc::Sender<Ve
 
 async fn insert(conn: &mut PgConnection, rows: &[Row]) -> Result<()> {
     query::<Postgres>(
-        "INSERT INTO text_index_row (tenant_id, document_id, part, shape, text_words, name, media_type, words)
-         SELECT u.* FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::smallint[], $5::integer[], $6::text[],
-           $7::text[], $8::tsvector[]) AS u",
+        // An array of arrays would have to be a rectangle: tags come in one line each, which no tag breaks.
+        "INSERT INTO text_index_row (tenant_id, document_id, part, shape, text_words, name, media_type, words, kind,
+           language, day, tags)
+         SELECT u.tenant_id, u.document_id, u.part, u.shape, u.text_words, u.name, u.media_type, u.words, u.kind,
+           u.language, u.day, string_to_array(u.tags, E'\n')
+         FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::smallint[], $5::integer[], $6::text[], $7::text[],
+           $8::tsvector[], $9::text[], $10::text[], $11::integer[], $12::text[])
+           AS u (tenant_id, document_id, part, shape, text_words, name, media_type, words, kind, language, day, tags)",
     )
     .bind(rows.iter().map(|r| r.tenant_id.0).collect::<Vec<_>>())
     .bind(rows.iter().map(|r| r.document_id.0).collect::<Vec<_>>())
@@ -194,10 +200,35 @@ async fn insert(conn: &mut PgConnection, rows: &[Row]) -> Result<()> {
     .bind(rows.iter().map(|r| r.name.as_str()).collect::<Vec<_>>())
     .bind(rows.iter().map(|r| r.media_type.as_deref()).collect::<Vec<_>>())
     .bind(rows.iter().map(|r| &r.words).collect::<Vec<_>>())
+    .bind(rows.iter().map(|r| r.kind.as_deref()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|r| r.language.as_deref()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|r| r.day).collect::<Vec<_>>())
+    .bind(rows.iter().map(|r| r.tags.join("\n")).collect::<Vec<_>>())
     .execute(conn)
     .await
     .map(|_| ())
     .map_err(broken("add documents"))
+}
+
+/// Adds to the list of words.
+async fn note_words(conn: &mut PgConnection, rows: &[Row]) -> Result<()> {
+    // In order: neighbours in the table are written together.
+    let words: BTreeSet<(TenantId, &str)> = rows
+        .iter()
+        .flat_map(|row| row.vocabulary.iter().map(|word| (row.tenant_id, word.as_str())))
+        .collect();
+    let (tenants, words): (Vec<Uuid>, Vec<&str>) =
+        words.into_iter().map(|(tenant, word)| (tenant.0, word)).unzip();
+    query::<Postgres>(
+        "INSERT INTO text_index_word (tenant_id, word) SELECT u.* FROM unnest($1::uuid[], $2::text[]) AS u
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(tenants)
+    .bind(words)
+    .execute(conn)
+    .await
+    .map(|_| ())
+    .map_err(broken("note words"))
 }
 
 async fn count(conn: &mut PgConnection, counts: &Counts) -> Result<()> {

@@ -19,11 +19,15 @@ pub(super) enum Kind {
     Name,
     /// A word of the title.
     Title,
-    /// A word of the media type.
+    /// A word of the media type, or of what the document is.
     Type,
+    /// A word of a tag.
+    Tag,
+    /// A stem of the title or the text, with its language before it.
+    Stem,
     /// A word of the text. In the row of a document that is not long, with its positions.
     Word,
-    /// A word that stands in the text more than once, about so often: see [`often`].
+    /// A word or a stem that stands in the text more than once, about so often: see [`often`].
     Often(u8),
     /// A word of a part of a long document, with its positions there.
     Part,
@@ -40,6 +44,8 @@ impl Kind {
             Self::Name => b'n',
             Self::Title => b't',
             Self::Type => b'k',
+            Self::Tag => b'g',
+            Self::Stem => b'm',
             Self::Word => b'w',
             Self::Often(level) => b'A' + level,
             Self::Part => b'p',
@@ -113,6 +119,8 @@ mod tests {
             Kind::Name,
             Kind::Title,
             Kind::Type,
+            Kind::Tag,
+            Kind::Stem,
             Kind::Word,
             Kind::Part,
             Kind::Spill,

@@ -5,10 +5,13 @@
 //! one transaction with the watermark. Every statement names its tenant, and time is limited for every query.
 //!
 //! Next: `schema` (tables and their version), `lexeme` (how words are spelled in the index), `rows` (how a document
-//! becomes rows, however long it is), `apply`, `query` and `search` (from what was meant to hits), `wire`.
+//! becomes rows, however long it is), `apply`, `query` and `search` (from what was meant to hits), `near` (words that are
+//! spelled nearly so), `facets`, `wire`.
 
 mod apply;
+mod facets;
 mod lexeme;
+mod near;
 mod query;
 mod rows;
 mod schema;
@@ -20,30 +23,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_core::id::TenantId;
+use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::TextIndex;
+use docmill_core::ports::filter::Facets;
 use docmill_core::ports::text_index::{IndexChange, TextHits, TextQuery};
 use docmill_core::{Error, Result};
-use sqlx_core::connection::Connection as _;
 use sqlx_core::query_as::query_as;
 use sqlx_core::query_scalar::query_scalar;
-use sqlx_postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
+use sqlx_postgres::{PgConnectOptions, Postgres};
 use tantivy::tokenizer::TextAnalyzer;
 use tokio::sync::OnceCell;
-use uuid::Uuid;
 
-use self::schema::{VERSION, other_version};
-use super::{meaning, words};
-use crate::postgres::{connect_options, failure};
-
-/// A connection that cannot be had within this time is an outage.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// A connection that has been idle for so long is asked whether it still lives before it is used.
-const FRESH: Duration = Duration::from_secs(1);
-
-/// A turn ends by itself after so long, if the process that had it is gone or very slow.
-const TURN: &str = "5 seconds";
+use self::schema::INDEX;
+use super::{meaning, stems, words};
+use crate::postgres::connect_options;
+use crate::postgres::derived::Ready;
 
 /// What the server says when it has stopped a statement that took too long.
 const TIMED_OUT: &str = "57014";
@@ -88,18 +82,10 @@ pub struct PostgresIndex {
     analyzer: TextAnalyzer,
 }
 
-/// What there is once the tables are known to be there.
-struct Ready {
-    pool: PgPool,
-    /// This process, where it asks for a turn.
-    holder: Uuid,
-}
-
 impl PostgresIndex {
     /// The index in the database at `url`, which may be that of the store. Connects when it is first used.
     pub fn new(url: &str, options: Options) -> Result<Self> {
-        let connect = connect_options("the text index", url, "docmill search", options.query_timeout)?
-            .options(SETTINGS);
+        let connect = connect_options(INDEX.what, url, "docmill search", options.query_timeout)?;
         Ok(Self { connect, options, ready: OnceCell::new(), analyzer: words::analyzer() })
     }
 
@@ -119,34 +105,8 @@ impl PostgresIndex {
     }
 
     async fn ready(&self) -> Result<&Ready> {
-        self.ready.get_or_try_init(|| self.connect()).await
-    }
-
-    async fn connect(&self) -> Result<Ready> {
-        let mut conn = PgConnection::connect_with(&self.connect).await.map_err(|e| {
-            broken("connect to its database")(e).with_hint("check the URL of the text index and its server")
-        })?;
-        schema::prepare(&mut conn).await?;
-        let holder = query_scalar::<Postgres, Uuid>("SELECT gen_random_uuid()")
-            .fetch_one(&mut conn)
-            .await
-            .map_err(broken("get a name for this process"))?;
-        conn.close().await.map_err(broken("close a connection"))?;
-        let pool = PgPoolOptions::new()
-            // One is for changes, the others for queries.
-            .max_connections(self.options.max_connections.max(2))
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .test_before_acquire(false)
-            .before_acquire(|conn, since| {
-                Box::pin(async move {
-                    if since.idle_for >= FRESH {
-                        conn.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_lazy_with(self.connect.clone());
-        Ok(Ready { pool, holder })
+        let max_connections = self.options.max_connections;
+        self.ready.get_or_try_init(|| INDEX.connect(&self.connect, &SETTINGS, max_connections)).await
     }
 }
 
@@ -158,26 +118,14 @@ impl TextIndex for PostgresIndex {
                 .fetch_one(&self.ready().await?.pool)
                 .await
                 .map_err(broken("read its watermark"))?;
-        if version == VERSION { Ok(watermark) } else { Err(other_version(version)) }
+        if version == INDEX.version { Ok(watermark) } else { Err(INDEX.other_version(version)) }
     }
 
     async fn turn(&self) -> Result<Option<i64>> {
-        let ready = self.ready().await?;
-        // A row that somebody holds at this moment belongs to somebody who has the turn.
-        query_scalar::<Postgres, i64>(
-            "UPDATE text_index_state SET holder = $1, held_until = clock_timestamp() + $2::text::interval
-             WHERE only_one IN (
-               SELECT only_one FROM text_index_state
-               WHERE version = $3 AND (holder IS NULL OR holder = $1 OR held_until < clock_timestamp())
-               FOR UPDATE SKIP LOCKED)
-             RETURNING watermark",
-        )
-        .bind(ready.holder)
-        .bind(TURN)
-        .bind(VERSION)
-        .fetch_optional(&ready.pool)
-        .await
-        .map_err(broken("give a turn"))
+        if !INDEX.take_turn(self.ready().await?).await? {
+            return Ok(None);
+        }
+        self.watermark().await.map(Some)
     }
 
     async fn apply(&self, changes: Vec<IndexChange>, from: i64, upto: i64) -> Result<bool> {
@@ -185,13 +133,21 @@ impl TextIndex for PostgresIndex {
     }
 
     async fn query(&self, query: TextQuery) -> Result<TextHits> {
-        let meaning = meaning::of(&mut self.analyzer.clone(), &query)?;
+        let mut meaning = meaning::of(&mut self.analyzer.clone(), &query)?;
         let limit = query.limit.min(meaning::MAX_HITS);
-        let hits = match limit {
-            0 => Vec::new(),
-            _ => search::hits(&self.ready().await?.pool, query.tenant_id, &meaning, limit).await?,
-        };
-        Ok(TextHits { hits, words: meaning.words })
+        let mut found = TextHits::default();
+        if limit > 0 {
+            let pool = &self.ready().await?.pool;
+            near::resolve(pool, query.tenant_id, &mut meaning, query.forgiving).await?;
+            (found.hits, found.total, found.facets) =
+                search::hits(pool, query.tenant_id, &meaning, limit).await?;
+        }
+        (found.words, found.instead) = (meaning.words, meaning.instead);
+        Ok(found)
+    }
+
+    async fn facets(&self, tenant: TenantId, documents: &[DocumentId]) -> Result<Facets> {
+        facets::of_documents(&self.ready().await?.pool, tenant, documents).await
     }
 
     async fn count(&self, tenant: TenantId) -> Result<u64> {
@@ -211,9 +167,13 @@ impl TextIndex for PostgresIndex {
     fn fold(&self, word: &str) -> String {
         words::fold(&mut self.analyzer.clone(), word)
     }
+
+    fn alike(&self, word: &str, other: &str) -> bool {
+        stems::are_alike(word, other)
+    }
 }
 
 /// Translates a driver error; `doing` says what was being done.
 fn broken(doing: &'static str) -> impl FnOnce(sqlx_core::Error) -> Error {
-    move |error| failure("the text index", doing, error)
+    INDEX.broken(doing)
 }

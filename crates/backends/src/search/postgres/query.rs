@@ -10,13 +10,13 @@ use docmill_core::id::TenantId;
 use super::lexeme::{Kind, Spelling};
 use super::rows::MAX_PART_PHRASE;
 use super::wire::TsQuery;
-use crate::search::meaning::{Meaning, Wanted};
+use crate::search::meaning::{Meaning, NAME_BOOST, NEAR_BOOST, Wanted};
 use crate::search::syntax::Scope;
 
-/// The most words that count for scores, and of these the most whose number of times counts. A query of more words
+/// The most words that count for scores, and of these, and of their stems, the most whose number of times counts. A query of more words
 /// finds what it should; which of them stands how often would hardly change the order of the hits.
 const MAX_SCORED: usize = 32;
-const MAX_GRADED: usize = 8;
+pub(super) const MAX_GRADED: usize = 8;
 
 /// What of a tenant's documents a query must look for in parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,10 +30,12 @@ pub(super) enum Divided {
 }
 
 /// A word in a field, as scores see it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Scored<'m> {
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Scored {
     pub(super) kind: Kind,
-    pub(super) word: &'m str,
+    pub(super) word: String,
+    /// What it is worth there.
+    pub(super) boost: f32,
     /// Whether it is only the beginning of a word.
     pub(super) beginning: bool,
     /// Whether it counts how often it is there.
@@ -93,36 +95,29 @@ impl<'m> Queries<'m> {
         queries
     }
 
-    /// The words that count for scores, each once.
-    pub(super) fn scored(&self) -> Vec<Scored<'m>> {
-        let (mut scored, mut graded): (Vec<Scored<'m>>, usize) = (Vec::new(), 0);
-        let mut left = MAX_SCORED;
+    /// The words that count for scores, each once, with their stems and what is near to them.
+    pub(super) fn scored(&self) -> Vec<Scored> {
+        let mut scored = ScoredWords { left: MAX_SCORED, ..ScoredWords::default() };
+        let title = self.meaning.title_boost;
         for wanted in self.meaning.groups.iter().flatten() {
             for (place, word) in wanted.terms.iter().enumerate() {
                 let beginning = wanted.prefix && place + 1 == wanted.terms.len();
-                let mut new = false;
-                for kind in kinds(wanted.scope) {
-                    if scored.iter().any(|s| s.kind == *kind && s.word == word && s.beginning == beginning) {
-                        continue;
-                    }
-                    new = true;
-                    let counts = *kind == Kind::Word && !beginning && graded < MAX_GRADED;
-                    graded += usize::from(counts);
-                    scored.push(Scored { kind: *kind, word, beginning, graded: counts });
-                }
-                left -= usize::from(new);
-                if left == 0 {
-                    return scored;
-                }
+                scored.add(kinds(wanted.scope), word, beginning, title, 1.0);
+            }
+            for word in &wanted.near {
+                scored.add(kinds(wanted.scope), word, false, title, NEAR_BOOST);
+            }
+            for stem in &wanted.stems {
+                scored.add_stem(stem.spelled(), self.meaning.stem_boost);
             }
         }
-        scored
+        scored.all
     }
 
     /// Which rows hold a scored word, or hold it at a level. Others than hits are left out as far as that is cheap.
-    pub(super) fn mark(&self, scored: &Scored<'_>, level: Option<Kind>, divided: Divided) -> TsQuery {
-        let word = self.word(level.unwrap_or(scored.kind), scored.word, scored.beginning);
-        // A query of one word finds every row that has it.
+    pub(super) fn mark(&self, scored: &Scored, level: Option<Kind>, divided: Divided) -> TsQuery {
+        let word = self.word(level.unwrap_or(scored.kind), &scored.word, scored.beginning);
+        // A query of one word finds every row that has it, or a form of it.
         let single = matches!(self.meaning.groups.as_slice(), [group] if group.len() == 1 && group[0].terms.len() == 1);
         let mut bound = if single { Vec::new() } else { self.roughly() };
         if bound.is_empty() {
@@ -136,13 +131,13 @@ impl<'m> Queries<'m> {
     }
 
     /// Which parts hold a scored word that the rows of their documents have no room for.
-    pub(super) fn spilled_mark(&self, scored: &Scored<'_>) -> TsQuery {
-        self.word(Kind::Spill, scored.word, scored.beginning)
+    pub(super) fn spilled_mark(&self, scored: &Scored) -> TsQuery {
+        self.word(Kind::Spill, &scored.word, scored.beginning)
     }
 
     /// The single lexeme of a scored word.
-    pub(super) fn scored_lexeme(&self, scored: &Scored<'_>) -> TsQuery {
-        self.lexeme(scored.kind, scored.word)
+    pub(super) fn scored_lexeme(&self, scored: &Scored) -> TsQuery {
+        self.lexeme(scored.kind, &scored.word)
     }
 
     /// What every hit meets whose row holds all its words: the groups, with phrases as loose words, as far as these are
@@ -170,10 +165,22 @@ impl<'m> Queries<'m> {
 
     /// In any field, as the row of a document that is not long has it.
     fn in_row(&self, wanted: &Wanted) -> TsQuery {
-        any(kinds(wanted.scope)
+        let mut all: Vec<TsQuery> = kinds(wanted.scope)
             .iter()
             .map(|kind| self.side_by_side(*kind, &wanted.terms, wanted.prefix))
-            .collect())
+            .collect();
+        all.extend(self.instead(wanted));
+        any(all)
+    }
+
+    /// What will do as well: stems, and words that are near.
+    fn instead(&self, wanted: &Wanted) -> Vec<TsQuery> {
+        let stems = wanted.stems.iter().map(|stem| self.lexeme(Kind::Stem, &stem.spelled()));
+        let near = wanted
+            .near
+            .iter()
+            .flat_map(|word| kinds(wanted.scope).iter().map(move |kind| self.lexeme(*kind, word)));
+        stems.chain(near).collect()
     }
 
     /// In any field, without regard to the order of words.
@@ -183,23 +190,27 @@ impl<'m> Queries<'m> {
             let words = wanted.terms.iter().enumerate();
             every(words.map(|(place, word)| self.word(kind, word, wanted.prefix && place == last)).collect())
         };
-        any(kinds(wanted.scope).iter().map(|kind| in_field(*kind)).collect())
+        let mut all: Vec<TsQuery> = kinds(wanted.scope).iter().map(|kind| in_field(*kind)).collect();
+        all.extend(self.instead(wanted));
+        any(all)
     }
 
     /// In any field of a long document: a word of the text in its row, or in a part if it has spilled; a phrase of the
     /// text in a part. Of a phrase that is longer than what is sure to stand in one part, the beginning is enough.
     fn in_row_or_part(&self, wanted: &Wanted, flag: &TsQuery) -> TsQuery {
         let phrase = wanted.terms.len() > 1;
-        let rows: Vec<TsQuery> = kinds(wanted.scope)
+        let mut rows: Vec<TsQuery> = kinds(wanted.scope)
             .iter()
             .filter(|kind| !phrase || **kind != Kind::Word)
             .map(|kind| self.side_by_side(*kind, &wanted.terms, wanted.prefix))
             .collect();
+        rows.extend(self.instead(wanted));
         let mut found = vec![TsQuery::All(vec![any(rows), flag.clone()])];
         if wanted.scope == Scope::Everywhere {
             let terms = &wanted.terms[..wanted.terms.len().min(MAX_PART_PHRASE)];
             let prefix = wanted.prefix && terms.len() == wanted.terms.len();
             found.push(self.side_by_side(if phrase { Kind::Part } else { Kind::Spill }, terms, prefix));
+            found.extend(wanted.near.iter().map(|word| self.lexeme(Kind::Spill, word)));
         }
         any(found)
     }
@@ -225,6 +236,48 @@ impl<'m> Queries<'m> {
     }
 }
 
+/// Gathers what counts for scores.
+#[derive(Default)]
+struct ScoredWords {
+    all: Vec<Scored>,
+    /// How many more words may count.
+    left: usize,
+    graded: usize,
+}
+
+impl ScoredWords {
+    /// A word in each of these fields, `worth` as much as one that was asked for.
+    fn add(&mut self, kinds: &[Kind], word: &str, beginning: bool, title_boost: f32, worth: f32) {
+        if self.left == 0 {
+            return;
+        }
+        let mut new = false;
+        for kind in kinds {
+            if self.all.iter().any(|s| s.kind == *kind && s.word == word && s.beginning == beginning) {
+                continue;
+            }
+            new = true;
+            let graded = *kind == Kind::Word && !beginning && self.graded < MAX_GRADED;
+            self.graded += usize::from(graded);
+            let boost = worth
+                * match kind {
+                    Kind::Title => title_boost,
+                    Kind::Name => NAME_BOOST,
+                    _ => 1.0,
+                };
+            self.all.push(Scored { kind: *kind, word: word.to_owned(), boost, beginning, graded });
+        }
+        self.left -= usize::from(new);
+    }
+
+    /// A stem in one of its languages. Which of them there are is not known yet, so all are graded.
+    fn add_stem(&mut self, word: String, boost: f32) {
+        if self.left > 0 && !self.all.iter().any(|s| s.kind == Kind::Stem && s.word == word) {
+            self.all.push(Scored { kind: Kind::Stem, word, boost, beginning: false, graded: true });
+        }
+    }
+}
+
 /// The fields that a scope covers.
 fn kinds(scope: Scope) -> &'static [Kind] {
     match scope {
@@ -232,6 +285,7 @@ fn kinds(scope: Scope) -> &'static [Kind] {
         Scope::Name => &[Kind::Name],
         Scope::Title => &[Kind::Title],
         Scope::Type => &[Kind::Type],
+        Scope::Tag => &[Kind::Tag],
     }
 }
 

@@ -18,6 +18,14 @@ CREATE TABLE text_index_tenant (
   spilled_documents bigint           NOT NULL
 );
 
+-- Words that documents have, or had, for those that are spelled nearly so. Never taken out: whether a document has one is
+-- asked of the index.
+CREATE TABLE text_index_word (
+  tenant_id         uuid             NOT NULL,
+  word              text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, word)
+);
+
 -- Part 0 is the document with all its words; a document too long for one value has its text in parts 1, 2, … as well.
 CREATE TABLE text_index_row (
   document_id       uuid             NOT NULL,
@@ -27,6 +35,10 @@ CREATE TABLE text_index_row (
   text_words        integer          NOT NULL, -- of the document; in its parts, up to the end of the part
   name              text COLLATE "C" NOT NULL,
   media_type        text COLLATE "C",
+  kind              text COLLATE "C",          -- what it is; this and the rest for filters and facets
+  language          text COLLATE "C",
+  day               integer,                   -- 20240309
+  tags              text[] COLLATE "C" NOT NULL,
   words             tsvector         NOT NULL,
   -- Tenants may have documents of the same id, by malice if not by chance.
   PRIMARY KEY (document_id, tenant_id, part)

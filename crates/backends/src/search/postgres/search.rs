@@ -5,18 +5,21 @@
 //! needs to read a document's words, which would cost far more than finding it.
 
 use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::ports::filter::Facets;
 use docmill_core::ports::text_index::TextHit;
 use docmill_core::{Error, Result};
 use sqlx_core::query_as::query_as;
 use sqlx_postgres::{PgPool, Postgres};
 use uuid::Uuid;
 
+use super::facets::{self, Line, counted};
 use super::lexeme::{Kind, OFTEN};
-use super::query::{Divided, Queries, Scored};
+use super::query::{Divided, MAX_GRADED, Queries, Scored};
 use super::wire::TsQuery;
 use super::{TIMED_OUT, broken};
-use crate::postgres::{code, text};
-use crate::search::meaning::{AVERAGE_WORDS, Meaning, NAME_BOOST};
+use crate::postgres::code;
+use crate::postgres::filter::SqlFilter;
+use crate::search::meaning::{AVERAGE_WORDS, Meaning};
 
 /// How soon a word that is repeated adds little, and how much a long text takes from its words: the usual figures.
 const K1: f64 = 1.2;
@@ -40,51 +43,96 @@ SELECT t.documents, t.long_documents, t.spilled_documents, ARRAY(
   FROM unnest($2::tsquery[]) WITH ORDINALITY AS w (query, place) ORDER BY w.place)
 FROM text_index_tenant t WHERE t.tenant_id = $1 AND t.documents > 0";
 
-/// `$1` the tenant, `$2` what rows answer, `$3` names and `$4` types to insist on, `$5` the limit, `$6`–`$11` marks.
-macro_rules! hits {
-    ($hits_in_parts:literal, $marked_rows:literal) => {
+/// What documents must be. `$3`–`$9` names, media types, types, languages, tags, the first and the last day.
+macro_rules! fitting {
+    () => {
+        " AND r.name = ALL ($3) AND r.media_type = ALL ($4) AND r.kind = ALL ($5) AND r.language = ALL ($6)
+          AND r.tags @> $7 AND ($8::integer IS NULL OR r.day >= $8) AND ($9::integer IS NULL OR r.day <= $9) "
+    };
+}
+
+/// Hits whose rows know. `$1` the tenant, `$2` what rows answer.
+macro_rules! known {
+    ($columns:literal) => {
         concat!(
-            "WITH found AS (
-               SELECT r.document_id, 0::bigint AS points, true AS hit FROM text_index_row r
-               WHERE r.tenant_id = $1 AND r.words @@ $2 AND r.name = ALL ($3) AND r.media_type = ALL ($4)
-               UNION ALL ",
-            $hits_in_parts,
-            " SELECT r.document_id, (m.weight * (1 / (1 + r.dampening / m.times)
+            "SELECT ",
+            $columns,
+            " FROM text_index_row r WHERE r.tenant_id = $1 AND r.words @@ $2",
+            fitting!()
+        )
+    };
+}
+
+/// Those that must be looked for in parts, of which a document may have several with the same mark. `$10` queries, `$11`
+/// their groups, `$12` how many groups must be met.
+macro_rules! divided {
+    ($columns:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM (
+               SELECT r.document_id FROM unnest($10::tsquery[], $11::integer[]) AS g (query, number)
+               CROSS JOIN LATERAL (
+                 SELECT DISTINCT r.document_id FROM text_index_row r WHERE r.tenant_id = $1 AND r.words @@ g.query) AS r
+               GROUP BY r.document_id
+               HAVING count(DISTINCT g.number) = $12 AND min(g.number) >= 0) AS met
+             JOIN text_index_row r ON r.document_id = met.document_id AND r.tenant_id = $1 AND r.part = 0",
+            fitting!()
+        )
+    };
+}
+
+/// Hits with their scores. `$13` the limit, `$14`–`$19` marks.
+macro_rules! hits {
+    ($hits:expr, $marked_rows:literal) => {
+        concat!(
+            "WITH found AS (",
+            $hits,
+            " UNION ALL
+               SELECT r.document_id, (m.weight * (1 / (1 + r.dampening / m.times)
                 - CASE WHEN m.graded THEN 1 / (1 + r.dampening) ELSE 0 END))::bigint, false
-               FROM unnest($6::tsquery[], $7::float8[], $8::float8[], $9::boolean[], $10::float8[], $11::float8[])
+               FROM unnest($14::tsquery[], $15::float8[], $16::float8[], $17::boolean[], $18::float8[], $19::float8[])
                  AS m (query, weight, times, graded, dampening, per_word)
                CROSS JOIN LATERAL (",
             $marked_rows,
             ") AS r)
              SELECT document_id, sum(points)::bigint AS points FROM found GROUP BY document_id HAVING bool_or(hit)
-             ORDER BY points DESC, document_id LIMIT $5"
+             ORDER BY points DESC, document_id LIMIT $13"
         )
     };
 }
 
-/// Hits whose rows know.
+/// Where no document is divided, the queries for those that are say nothing.
 const HITS: &str = hits!(
-    "",
+    concat!(
+        known!("r.document_id, 0::bigint AS points, true AS hit"),
+        " AND $10::tsquery[] IS NOT NULL AND $11::integer[] IS NOT NULL AND $12::bigint IS NOT NULL"
+    ),
     "SELECT r.document_id, m.dampening + m.per_word * r.text_words AS dampening FROM text_index_row r
      WHERE r.tenant_id = $1 AND r.words @@ m.query"
 );
 
-/// Also those that must be looked for in parts, of which a document may have several with the same mark. `$12`
-/// queries, `$13` their groups, `$14` how many groups must be met.
 const HITS_DIVIDED: &str = hits!(
-    "SELECT met.document_id, 0, true
-     FROM (
-       SELECT r.document_id FROM unnest($12::tsquery[], $13::integer[]) AS g (query, number)
-       CROSS JOIN LATERAL (
-         SELECT DISTINCT r.document_id FROM text_index_row r WHERE r.tenant_id = $1 AND r.words @@ g.query) AS r
-       GROUP BY r.document_id
-       HAVING count(DISTINCT g.number) = $14 AND min(g.number) >= 0) AS met
-     JOIN text_index_row r ON r.document_id = met.document_id AND r.tenant_id = $1 AND r.part = 0
-       AND r.name = ALL ($3) AND r.media_type = ALL ($4)
-     UNION ALL ",
+    concat!(
+        known!("r.document_id, 0::bigint AS points, true AS hit"),
+        " UNION ALL ",
+        divided!("r.document_id, 0, true")
+    ),
     "SELECT r.document_id, m.dampening + m.per_word * max(r.text_words) AS dampening FROM text_index_row r
      WHERE r.tenant_id = $1 AND r.words @@ m.query GROUP BY r.document_id"
 );
+
+/// What all hits are.
+const FACETS: &str = counted!(concat!(
+    known!("r.kind, r.media_type, r.language, r.day, r.tags"),
+    " AND $10::tsquery[] IS NOT NULL AND $11::integer[] IS NOT NULL AND $12::bigint IS NOT NULL"
+));
+
+const FACETS_DIVIDED: &str = counted!(concat!(
+    known!("r.kind, r.media_type, r.language, r.day, r.tags"),
+    " UNION ALL ",
+    divided!("r.kind, r.media_type, r.language, r.day, r.tags")
+));
 
 /// What each hit that has a mark gets.
 #[derive(Default)]
@@ -105,7 +153,7 @@ impl Marks {
     fn add(&mut self, query: TsQuery, weight: f64, times: f64, graded: bool, kind: Kind) {
         let per_word = K1 * B / AVERAGE_WORDS as f64;
         let (dampening, per_word) = match kind {
-            Kind::Word => (K1 * (1.0 - B), per_word),
+            Kind::Word | Kind::Stem => (K1 * (1.0 - B), per_word),
             _ => (K1 * (1.0 - B) + per_word * FIELD_WORDS, 0.0),
         };
         self.queries.push(query);
@@ -117,13 +165,13 @@ impl Marks {
     }
 }
 
-/// The hits of a query, best first.
+/// The hits of a query, best first, how many there are, and what they all are.
 pub(super) async fn hits(
     pool: &PgPool,
     tenant: TenantId,
     meaning: &Meaning<'_>,
     limit: usize,
-) -> Result<Vec<TextHit>> {
+) -> Result<(Vec<TextHit>, u64, Facets)> {
     let queries = Queries::new(tenant, meaning);
     let scored = queries.scored();
     let counted: Vec<TsQuery> =
@@ -135,62 +183,75 @@ pub(super) async fn hits(
         .fetch_optional(pool)
         .await
         .map_err(slow("count words"))?;
-    let Some((documents, long, spilled, counts)) = found else { return Ok(Vec::new()) };
+    let Some((documents, long, spilled, counts)) = found else { return Ok(Default::default()) };
     let divided = queries.divided(long > 0, spilled > 0);
-    let marks = marks(&queries, &scored, documents, &counts, divided, meaning.title_boost);
+    let marks = marks(&queries, &scored, documents, &counts, divided);
     let groups = queries.groups(divided);
-    let sql = if groups.is_empty() { HITS } else { HITS_DIVIDED };
-    let mut query = query_as::<Postgres, (Uuid, i64)>(sql)
-        .bind(tenant.0)
-        .bind(queries.whole(divided))
-        .bind(meaning.names.iter().map(|name| text(name)).collect::<Vec<_>>())
-        .bind(meaning.media_types.iter().map(|media_type| text(media_type)).collect::<Vec<_>>())
+    let (hits_sql, facets_sql) =
+        if groups.is_empty() { (HITS, FACETS) } else { (HITS_DIVIDED, FACETS_DIVIDED) };
+    let required = i64::try_from(meaning.groups.len().max(1)).unwrap_or(i64::MAX);
+    let (of, numbers): (Vec<TsQuery>, Vec<i32>) = groups.into_iter().unzip();
+    let (filter, whole) = (SqlFilter::of(&meaning.filter), queries.whole(divided));
+    let hits = filter
+        .bind(query_as::<Postgres, (Uuid, i64)>(hits_sql).bind(tenant.0).bind(whole.clone()))
+        .bind(of.clone())
+        .bind(numbers.clone())
+        .bind(required)
         .bind(i64::try_from(limit).unwrap_or(i64::MAX))
         .bind(marks.queries)
         .bind(marks.weights)
         .bind(marks.times)
         .bind(marks.graded)
         .bind(marks.dampening)
-        .bind(marks.per_word);
-    if !groups.is_empty() {
-        let required = i64::try_from(meaning.groups.len().max(1)).unwrap_or(i64::MAX);
-        let (of, numbers): (Vec<TsQuery>, Vec<i32>) = groups.into_iter().unzip();
-        query = query.bind(of).bind(numbers).bind(required);
-    }
-    let hits = query.fetch_all(pool).await.map_err(slow("look for hits"))?;
-    Ok(hits
+        .bind(marks.per_word)
+        .fetch_all(pool)
+        .await
+        .map_err(slow("look for hits"))?;
+    let lines = filter
+        .bind(query_as::<Postgres, Line>(facets_sql).bind(tenant.0).bind(whole))
+        .bind(of)
+        .bind(numbers)
+        .bind(required)
+        .fetch_all(pool)
+        .await
+        .map_err(slow("count hits"))?;
+    let hits = hits
         .into_iter()
         .map(|(id, points)| TextHit { document_id: DocumentId(id), score: (points as f64 / POINTS) as f32 })
-        .collect())
+        .collect();
+    let (total, facets) = facets::of_lines(lines);
+    Ok((hits, total, facets))
 }
 
 fn marks(
     queries: &Queries<'_>,
-    scored: &[Scored<'_>],
+    scored: &[Scored],
     documents: i64,
     counts: &[i64],
     divided: Divided,
-    title_boost: f32,
 ) -> Marks {
     let mut marks = Marks::default();
     let mut counts = counts.iter();
+    let mut graded_stems = 0;
     for scored in scored {
-        let boost = f64::from(match scored.kind {
-            Kind::Title => title_boost,
-            Kind::Name => NAME_BOOST,
-            _ => 1.0,
-        });
+        let boost = f64::from(scored.boost);
         // A beginning is worth the same everywhere: it stands for too many words to know how rare they are.
         let (weight, times) = if scored.beginning {
             (boost, f64::INFINITY)
         } else {
-            (boost * rarity(counts.next().copied().unwrap_or(0), documents) * (K1 + 1.0), 1.0)
+            let having = counts.next().copied().unwrap_or(0);
+            // Most languages do not have the stem.
+            if having == 0 && scored.kind == Kind::Stem {
+                continue;
+            }
+            (boost * rarity(having, documents) * (K1 + 1.0), 1.0)
         };
         marks.add(queries.mark(scored, None, divided), weight, times, false, scored.kind);
         if scored.kind == Kind::Word && divided != Divided::Nothing {
             marks.add(queries.spilled_mark(scored), weight, times, false, scored.kind);
         }
-        if scored.graded {
+        graded_stems += usize::from(scored.kind == Kind::Stem);
+        if scored.graded && graded_stems <= MAX_GRADED {
             for (level, times) in (0..).zip(OFTEN) {
                 let query = queries.mark(scored, Some(Kind::Often(level)), divided);
                 marks.add(query, weight, times, true, scored.kind);

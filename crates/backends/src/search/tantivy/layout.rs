@@ -13,14 +13,22 @@ use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::OpenReadError;
 use tantivy::schema::{
-    BytesOptions, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
+    BytesOptions, FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{Index, IndexSettings, TantivyError};
 
+use crate::search::stems::{LANGUAGES, Language};
 use crate::search::words;
 
-/// Raised by one whenever the schema or the rules of `words` change; older indexes are then built again.
-const VERSION: u32 = 1;
+/// Raised by one whenever the schema or the rules of `words` or `stems` change; older indexes are then built again.
+const VERSION: u32 = 2;
+
+/// The names of fields that are columns as well.
+pub(super) const MEDIA_TYPE: &str = "media_type";
+pub(super) const DOCUMENT_TYPE: &str = "document_type";
+pub(super) const LANGUAGE: &str = "language";
+pub(super) const TAG: &str = "tag";
+pub(super) const DATE: &str = "date";
 
 /// Beside Tantivy's own files; it also says that this directory is an index of docmill.
 const MARKER: &str = "docmill-index.json";
@@ -47,12 +55,21 @@ pub(super) struct Fields {
     pub(super) exact_name: Field,
     /// The words of the title.
     pub(super) title: Field,
-    /// The words of the media type, so that `type:pdf` finds `application/pdf`.
+    /// The words of the media type and of the type, so that `type:pdf` finds `application/pdf`.
     pub(super) kind: Field,
-    /// The media type as it is, for filters.
+    /// The media type as it is, for filters and facets; and so are those that follow.
     pub(super) media_type: Field,
+    pub(super) document_type: Field,
+    pub(super) language: Field,
+    pub(super) tag: Field,
+    /// As a number: 20240309.
+    pub(super) date: Field,
+    /// The words of the tags.
+    pub(super) tag_words: Field,
     /// The words of the text. Not stored: snippets are made from the transcript.
     pub(super) text: Field,
+    /// The stems of title and text, in the field of the document's language.
+    pub(super) stems: [Field; LANGUAGES.len()],
 }
 
 pub(super) fn schema() -> (Schema, Fields) {
@@ -60,6 +77,14 @@ pub(super) fn schema() -> (Schema, Fields) {
         .set_tokenizer(words::NAME)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions);
     let words = TextOptions::default().set_indexing_options(indexing);
+    let column = || STRING.set_fast("raw");
+    let stems = |language: &Language| {
+        // Phrases are exact, so nobody asks where a stem stands.
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(&stems_of(language))
+            .set_index_option(IndexRecordOption::WithFreqs);
+        TextOptions::default().set_indexing_options(indexing)
+    };
     let mut schema = Schema::builder();
     let fields = Fields {
         key: schema.add_bytes_field("key", BytesOptions::default().set_indexed().set_stored()),
@@ -68,10 +93,23 @@ pub(super) fn schema() -> (Schema, Fields) {
         exact_name: schema.add_text_field("exact_name", STRING),
         title: schema.add_text_field("title", words.clone()),
         kind: schema.add_text_field("type", words.clone()),
-        media_type: schema.add_text_field("media_type", STRING),
+        media_type: schema.add_text_field(MEDIA_TYPE, column()),
+        document_type: schema.add_text_field(DOCUMENT_TYPE, column()),
+        language: schema.add_text_field(LANGUAGE, column()),
+        tag: schema.add_text_field(TAG, column()),
+        date: schema.add_u64_field(DATE, INDEXED | FAST),
+        tag_words: schema.add_text_field("tag_words", words.clone()),
         text: schema.add_text_field("text", words),
+        stems: LANGUAGES
+            .each_ref()
+            .map(|language| schema.add_text_field(&stems_of(language), stems(language))),
     };
     (schema.build(), fields)
+}
+
+/// The name of the field of a language, and of its rules.
+fn stems_of(language: &Language) -> String {
+    format!("stems_{}", language.code)
 }
 
 /// Opens the index in `dir`, or begins an empty one.
@@ -88,6 +126,9 @@ pub(super) fn open(dir: &Path) -> Result<(Index, Fields)> {
         }
     };
     index.tokenizers().register(words::NAME, words::analyzer());
+    for language in &LANGUAGES {
+        index.tokenizers().register(&stems_of(language), language.analyzer());
+    }
     Ok((index, fields))
 }
 

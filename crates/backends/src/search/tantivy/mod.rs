@@ -6,9 +6,11 @@
 //! no caller's thread blocks.
 //!
 //! Next: `layout` (fields, versions, what happens to a damaged index), `query` (from what was meant to Tantivy's
-//! queries), `statistics` (scores that know one tenant only).
+//! queries), `near` (words that are spelled nearly so), `statistics` (scores that know one tenant only), `facets`.
 
+mod facets;
 mod layout;
+mod near;
 mod query;
 mod statistics;
 
@@ -20,22 +22,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::TextIndex;
+use docmill_core::ports::filter::{Facets, Particulars};
 use docmill_core::ports::text_index::{IndexChange, IndexedDocument, TextHit, TextHits, TextQuery};
 use docmill_core::{Error, Result, crash};
 use tantivy::collector::{Count, TopDocs};
 use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::query::TermQuery;
+use tantivy::query::{TermQuery, TermSetQuery};
 use tantivy::schema::{IndexRecordOption, Value as _};
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{
     DocAddress, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
 };
 
+use self::facets::CountFacets;
 use self::layout::Fields;
 use self::statistics::TenantStatistics;
 use super::meaning::{self, MAX_HITS};
-use super::words;
+use super::{stems, words};
 
 /// What the indexing thread may hold before it writes a segment: the least Tantivy accepts.
 const WRITER_BYTES: usize = 15_000_000;
@@ -132,6 +136,16 @@ impl TextIndex for TantivyIndex {
         self.blocking(move |inner| inner.query(&query)).await
     }
 
+    async fn facets(&self, tenant: TenantId, documents: &[DocumentId]) -> Result<Facets> {
+        let documents = documents.to_vec();
+        self.blocking(move |inner| {
+            let keys = documents.iter().map(|document| key(&inner.fields, tenant, *document));
+            let counted = inner.reader.searcher().search(&TermSetQuery::new(keys), &CountFacets);
+            Ok(counted.map_err(|e| failure("read", &inner.dir, e))?.facets)
+        })
+        .await
+    }
+
     async fn count(&self, tenant: TenantId) -> Result<u64> {
         self.blocking(move |inner| {
             let of_tenant =
@@ -151,6 +165,10 @@ impl TextIndex for TantivyIndex {
 
     fn fold(&self, word: &str) -> String {
         words::fold(&mut self.inner.analyzer.clone(), word)
+    }
+
+    fn alike(&self, word: &str, other: &str) -> bool {
+        stems::are_alike(word, other)
     }
 }
 
@@ -202,17 +220,20 @@ impl Inner {
     }
 
     fn query(&self, query: &TextQuery) -> Result<TextHits> {
-        let meaning = meaning::of(&mut self.analyzer.clone(), query)?;
+        let mut meaning = meaning::of(&mut self.analyzer.clone(), query)?;
         let searcher = self.reader.searcher();
         let broken = |e| failure("read", &self.dir, e);
         let tenant = query::tenant_term(&self.fields, query.tenant_id);
         let statistics = TenantStatistics::new(&searcher, tenant).map_err(broken)?;
+        near::resolve(&self.fields, &searcher, &statistics, &mut meaning, query.forgiving).map_err(broken)?;
         let limit =
             query.limit.min(MAX_HITS).min(usize::try_from(statistics.documents()).unwrap_or(MAX_HITS));
-        let mut hits = Vec::new();
+        let (mut hits, mut counted) = (Vec::new(), facets::Counted::default());
         if limit > 0 {
             let best = TopDocs::with_limit(limit).order_by_score();
-            let wanted = query::of(&self.fields, query.tenant_id, &meaning);
+            let wanted = query::of(&self.fields, &searcher, query.tenant_id, &meaning).map_err(broken)?;
+            // Apart from the hits: the best are found without looking at all, and nothing is scored to be counted.
+            counted = searcher.search(&wanted, &CountFacets).map_err(broken)?;
             let found = searcher.search_with_statistics_provider(&wanted, &best, &statistics);
             for (score, address) in found.map_err(broken)? {
                 hits.push(TextHit {
@@ -221,7 +242,8 @@ impl Inner {
                 });
             }
         }
-        Ok(TextHits { hits, words: meaning.words })
+        let facets::Counted { total, facets } = counted;
+        Ok(TextHits { hits, total, facets, words: meaning.words, instead: meaning.instead })
     }
 
     /// Reads which document a hit is, and refuses to hand out another tenant's whatever the query was.
@@ -277,8 +299,33 @@ fn indexed(fields: &Fields, document: &IndexedDocument) -> TantivyDocument {
         out.add_text(fields.kind, media_type);
         out.add_text(fields.media_type, media_type);
     }
+    if let Some(language) = stems::of_document(document.particulars.language.as_deref()) {
+        let field = fields.stems[language];
+        if let Some(title) = &document.title {
+            out.add_text(field, title);
+        }
+        out.add_text(field, &document.text);
+    }
+    add_particulars(fields, &document.particulars, &mut out);
     out.add_text(fields.text, &document.text);
     out
+}
+
+fn add_particulars(fields: &Fields, known: &Particulars, out: &mut TantivyDocument) {
+    if let Some(kind) = &known.kind {
+        out.add_text(fields.kind, kind);
+        out.add_text(fields.document_type, kind);
+    }
+    if let Some(language) = &known.language {
+        out.add_text(fields.language, language);
+    }
+    if let Some(date) = known.date {
+        out.add_u64(fields.date, u64::from(date.0));
+    }
+    for tag in &known.tags {
+        out.add_text(fields.tag, tag);
+        out.add_text(fields.tag_words, tag);
+    }
 }
 
 /// The watermark of the last commit. An index without one has just begun.

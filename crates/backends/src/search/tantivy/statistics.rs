@@ -24,6 +24,12 @@ impl<'a> TenantStatistics<'a> {
         Ok(Self { searcher, tenant, documents })
     }
 
+    /// Whether a document of the tenant has this.
+    pub(super) fn has(&self, term: &Term) -> tantivy::Result<bool> {
+        // Most words that are asked for so are in no document at all, which costs a look into the dictionaries.
+        Ok(self.searcher.doc_freq(term)? > 0 && self.doc_freq(term)? > 0)
+    }
+
     /// How many documents the tenant has.
     pub(super) fn documents(&self) -> u64 {
         self.documents

@@ -14,13 +14,20 @@ fn put(n: u128, text: &str) -> IndexChange {
         name: format!("{n}.txt"),
         title: None,
         media_type: None,
+        particulars: Particulars::default(),
         text: text.into(),
     })
 }
 
 async fn find(index: &TantivyIndex, query: &str) -> usize {
-    let query =
-        TextQuery { tenant_id: TENANT, query: query.into(), limit: 10, filters: Vec::new(), any: false };
+    let query = TextQuery {
+        tenant_id: TENANT,
+        query: query.into(),
+        limit: 10,
+        filters: Vec::new(),
+        any: false,
+        forgiving: false,
+    };
     index.query(query).await.unwrap().hits.len()
 }
 

@@ -6,6 +6,7 @@ use docmill_core::Result;
 use docmill_core::artifact::Artifact;
 use docmill_core::clock::Timestamp;
 use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId, TenantId};
+use docmill_core::ports::filter::Particulars;
 use docmill_core::ports::store::{ChangedDocument, StepRecord};
 use docmill_core::task::TaskKind;
 use sqlx_core::query::query;
@@ -27,8 +28,13 @@ pub(super) async fn changes(
     limit: usize,
 ) -> Result<Vec<ChangedDocument>> {
     let rows = query::<Postgres>(
-        "SELECT change_seq, tenant_id, document_id, removed, name, title, media_type, transcription_key
-         FROM document WHERE change_seq > $1 ORDER BY change_seq LIMIT $2",
+        "SELECT d.change_seq, d.tenant_id, d.document_id, d.removed, d.name, d.title, d.media_type, d.transcription_key,
+           coalesce(c.language, i.language),
+           (SELECT u.body FROM understanding u WHERE u.ingestion_id = i.ingestion_id AND u.step = i.understood_by)
+         FROM document d
+           LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id
+           LEFT JOIN ingestion i ON i.ingestion_id = d.understood_in
+         WHERE d.change_seq > $1 ORDER BY d.change_seq LIMIT $2",
     )
     .bind(after)
     .bind(at_most(limit))
@@ -47,6 +53,7 @@ pub(super) async fn changes(
                 title: c.get()?,
                 media_type: c.get()?,
                 transcription: c.get::<Option<String>>()?.map(BlobKey::stored),
+                particulars: Particulars::of(c.get()?, c.json_opt()?.unwrap_or_default()),
             })
         })
         .collect()

@@ -6,18 +6,27 @@ use std::path::Path;
 
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::embedder::DIMENSIONS;
+use docmill_core::ports::filter::{Day, Filter, Particulars};
 use docmill_core::ports::vector_index::{EmbeddedDocument, VectorChange};
 use docmill_core::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
 use super::vector;
-use crate::vectors::filter::Filter;
 
 const NAME: &str = "vectors.db";
 
 /// Raise it when the tables or what is in them change.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+
+/// From version 1, which knew less of documents. The vectors stay, as they are dear; the follower goes over all documents
+/// again and finds that of each only what is known about it is new.
+const UPGRADE: &str = "
+ALTER TABLE document ADD COLUMN kind TEXT;
+ALTER TABLE document ADD COLUMN language TEXT;
+ALTER TABLE document ADD COLUMN day INTEGER;
+ALTER TABLE document ADD COLUMN tags TEXT NOT NULL DEFAULT '';
+UPDATE state SET watermark = 0;";
 
 const TABLES: &str = "
 CREATE TABLE state (only_one INTEGER PRIMARY KEY CHECK (only_one = 1), model TEXT NOT NULL, watermark INTEGER NOT NULL) STRICT;
@@ -29,6 +38,10 @@ CREATE TABLE document (
   source      TEXT NOT NULL,
   name        TEXT NOT NULL,
   media_type  TEXT,
+  kind        TEXT,
+  language    TEXT,
+  day         INTEGER, -- 20240309
+  tags        TEXT NOT NULL DEFAULT '', -- in a line each
   UNIQUE (tenant_id, document_id)
 ) STRICT;
 CREATE TABLE passage (
@@ -105,6 +118,10 @@ impl File {
             0 => {
                 let sql = format!("BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;");
                 conn.execute_batch(&sql).map_err(broken("begin"))?;
+            }
+            1 => {
+                let sql = format!("BEGIN; {UPGRADE} PRAGMA user_version = {VERSION}; COMMIT;");
+                conn.execute_batch(&sql).map_err(broken("bring up to date"))?;
             }
             VERSION => {}
             _ => return Ok(None),
@@ -199,14 +216,19 @@ impl File {
         Ok(())
     }
 
-    /// A passage by its row; nothing if it is gone.
-    pub(super) fn passage(&self, row: i64) -> Result<Option<Kept>> {
+    /// A passage of a document by its row; nothing if it is gone, and the row another's now.
+    pub(super) fn passage(&self, tenant: TenantId, document: DocumentId, row: i64) -> Result<Option<Kept>> {
         let mut statement = self
             .conn
-            .prepare_cached("SELECT page, start, end, vector FROM passage WHERE id = ?1")
+            .prepare_cached(
+                "SELECT p.page, p.start, p.end, p.vector FROM passage p JOIN document d ON d.id = p.document
+                 WHERE p.id = ?1 AND d.tenant_id = ?2 AND d.document_id = ?3",
+            )
             .map_err(broken("read"))?;
         let found = statement
-            .query_row([row], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, Vec<u8>>(3)?)))
+            .query_row(params![row, tenant.as_bytes(), document.as_bytes()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, Vec<u8>>(3)?))
+            })
             .optional()
             .map_err(broken("read"))?;
         let Some((page, start, end, kept)) = found else { return Ok(None) };
@@ -217,14 +239,16 @@ impl File {
     pub(super) fn fitting(&self, tenant: TenantId, filter: &Filter<'_>) -> Result<HashSet<DocumentId>> {
         let mut statement = self
             .conn
-            .prepare_cached("SELECT document_id, name, media_type FROM document WHERE tenant_id = ?1")
+            .prepare_cached(
+                "SELECT document_id, name, media_type, kind, language, day, tags FROM document WHERE tenant_id = ?1",
+            )
             .map_err(broken("read"))?;
         let mut rows = statement.query([tenant.as_bytes()]).map_err(broken("read"))?;
         let mut fitting = HashSet::new();
         while let Some(row) = rows.next().map_err(broken("read"))? {
             let (name, media_type): (String, Option<String>) =
                 (row.get(1).map_err(broken("read"))?, row.get(2).map_err(broken("read"))?);
-            if filter.fits(&name, media_type.as_deref()) {
+            if filter.fits(&name, media_type.as_deref(), &particulars(row).map_err(broken("read"))?) {
                 fitting.insert(DocumentId(id(row, 0)?));
             }
         }
@@ -272,22 +296,30 @@ fn remove(conn: &Connection, tenant: TenantId, document: DocumentId) -> Result<(
 }
 
 fn put(conn: &Connection, document: EmbeddedDocument, applied: &mut Applied) -> Result<()> {
-    let EmbeddedDocument { tenant_id, document_id, name, media_type, source, passages } = document;
+    let EmbeddedDocument { tenant_id, document_id, name, media_type, particulars: known, source, passages } =
+        document;
+    let (day, tags) = (known.date.map(|day| day.0), in_lines(&known.tags));
     let Some(passages) = passages else {
         conn.prepare_cached(
-            "UPDATE document SET name = ?3, media_type = ?4 WHERE tenant_id = ?1 AND document_id = ?2",
+            "UPDATE document SET name = ?3, media_type = ?4, kind = ?5, language = ?6, day = ?7, tags = ?8
+             WHERE tenant_id = ?1 AND document_id = ?2",
         )
-        .and_then(|mut s| s.execute(params![tenant_id.as_bytes(), document_id.as_bytes(), name, media_type]))
+        .and_then(|mut s| {
+            let (tenant, document) = (tenant_id.as_bytes(), document_id.as_bytes());
+            s.execute(params![tenant, document, name, media_type, known.kind, known.language, day, tags])
+        })
         .map_err(broken("write to"))?;
         return Ok(());
     };
     remove(conn, tenant_id, document_id)?;
     applied.removed.push((tenant_id, document_id));
     conn.prepare_cached(
-        "INSERT INTO document (tenant_id, document_id, source, name, media_type) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO document (tenant_id, document_id, source, name, media_type, kind, language, day, tags)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )
     .and_then(|mut s| {
-        s.execute(params![tenant_id.as_bytes(), document_id.as_bytes(), source, name, media_type])
+        let (tenant, document) = (tenant_id.as_bytes(), document_id.as_bytes());
+        s.execute(params![tenant, document, source, name, media_type, known.kind, known.language, day, tags])
     })
     .map_err(broken("write to"))?;
     let document = conn.last_insert_rowid();
@@ -304,6 +336,21 @@ fn put(conn: &Connection, document: EmbeddedDocument, applied: &mut Applied) -> 
         applied.put.push((tenant_id, document_id, conn.last_insert_rowid(), Box::new(*numbers)));
     }
     Ok(())
+}
+
+fn in_lines(tags: &[String]) -> String {
+    tags.iter().map(|tag| tag.replace('\n', " ")).collect::<Vec<_>>().join("\n")
+}
+
+/// From the columns that [`File::fitting`] asks for.
+fn particulars(row: &Row<'_>) -> rusqlite::Result<Particulars> {
+    let tags: String = row.get(6)?;
+    Ok(Particulars {
+        kind: row.get(3)?,
+        language: row.get(4)?,
+        date: row.get::<_, Option<u32>>(5)?.map(Day),
+        tags: tags.lines().map(str::to_owned).collect(),
+    })
 }
 
 fn id(row: &Row<'_>, column: usize) -> Result<Uuid> {

@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use async_trait::async_trait;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::VectorIndex;
+use docmill_core::ports::filter::Filter;
 use docmill_core::ports::vector_index::{VectorChange, VectorHit, VectorQuery};
 use docmill_core::{Error, Result};
 
 use self::file::{Applied, File};
 use self::shelf::Shelf;
 use super::MAX_HITS;
-use super::filter::Filter;
 
 /// Of the nearest by bytes, so many times what is wanted are looked at exactly.
 const EXACTLY: usize = 2;
@@ -35,6 +35,8 @@ struct Inner {
     dir: PathBuf,
     /// Opened when it is first needed: most commands never are.
     file: Mutex<Option<File>>,
+    /// The same file again, to read from: questions do not wait for a batch that is being written.
+    reading: Mutex<Option<File>>,
     /// Filled by the first question.
     shelves: RwLock<Option<HashMap<TenantId, Shelf>>>,
 }
@@ -42,7 +44,12 @@ struct Inner {
 impl FlatIndex {
     /// The index in `dir`. Nothing is opened yet.
     pub fn new(dir: &Path) -> Self {
-        let inner = Inner { dir: dir.to_owned(), file: Mutex::new(None), shelves: RwLock::new(None) };
+        let inner = Inner {
+            dir: dir.to_owned(),
+            file: Mutex::new(None),
+            reading: Mutex::new(None),
+            shelves: RwLock::new(None),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -60,6 +67,16 @@ impl FlatIndex {
 impl Inner {
     fn with_file<T>(&self, work: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
         let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match &mut *slot {
+            Some(file) => file,
+            empty => empty.insert(File::open(&self.dir)?),
+        };
+        work(file)
+    }
+
+    /// Reads what is written. Only once the memory is filled: by then the file is there, and is ours.
+    fn read<T>(&self, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
+        let mut slot = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match &mut *slot {
             Some(file) => file,
             empty => empty.insert(File::open(&self.dir)?),
@@ -108,7 +125,7 @@ impl Inner {
         let fitting = if filter.is_empty() {
             None
         } else {
-            Some(self.with_file(|file| file.fitting(query.tenant_id, &filter))?)
+            Some(self.read(|file| file.fitting(query.tenant_id, &filter))?)
         };
         let near = {
             let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
@@ -118,11 +135,11 @@ impl Inner {
             let fits = |document| fitting.as_ref().is_none_or(|fitting| fitting.contains(&document));
             shelf.nearest(wanted, more, fits)
         };
-        let mut hits = self.with_file(|file| {
+        let mut hits = self.read(|file| {
             let mut hits = Vec::with_capacity(near.len());
             for near in near {
                 // One that was replaced since is left out: the next question finds what replaced it.
-                let Some(kept) = file.passage(near.row)? else { continue };
+                let Some(kept) = file.passage(query.tenant_id, near.document_id, near.row)? else { continue };
                 hits.push(VectorHit {
                     document_id: near.document_id,
                     score: vector::exact_product(wanted, &kept.vector),

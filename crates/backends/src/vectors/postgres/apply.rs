@@ -79,15 +79,23 @@ async fn remove(tx: &mut PgConnection, tenant: TenantId, document: DocumentId) -
 }
 
 async fn put(tx: &mut PgConnection, document: EmbeddedDocument) -> Result<()> {
-    let EmbeddedDocument { tenant_id, document_id, name, media_type, source, passages } = document;
+    let EmbeddedDocument { tenant_id, document_id, name, media_type, particulars: known, source, passages } =
+        document;
+    let day = known.date.and_then(|day| i32::try_from(day.0).ok());
+    let tags: Vec<String> = known.tags.iter().map(|tag| text(tag)).collect();
     let Some(passages) = passages else {
         query::<Postgres>(
-            "UPDATE vector_index_document SET name = $3, media_type = $4 WHERE tenant_id = $1 AND document_id = $2",
+            "UPDATE vector_index_document SET name = $3, media_type = $4, kind = $5, language = $6, day = $7, tags = $8
+             WHERE tenant_id = $1 AND document_id = $2",
         )
         .bind(tenant_id.0)
         .bind(document_id.0)
         .bind(text(&name))
         .bind(media_type.as_deref().map(text))
+        .bind(known.kind.as_deref().map(text))
+        .bind(known.language.as_deref().map(text))
+        .bind(day)
+        .bind(tags)
         .execute(&mut *tx)
         .await
         .map_err(broken("rename a document"))?;
@@ -95,13 +103,18 @@ async fn put(tx: &mut PgConnection, document: EmbeddedDocument) -> Result<()> {
     };
     remove(tx, tenant_id, document_id).await?;
     query::<Postgres>(
-        "INSERT INTO vector_index_document (tenant_id, document_id, source, name, media_type) VALUES ($1, $2, $3, $4, $5)",
+        "INSERT INTO vector_index_document (tenant_id, document_id, source, name, media_type, kind, language, day, tags)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(tenant_id.0)
     .bind(document_id.0)
     .bind(text(&source))
     .bind(text(&name))
     .bind(media_type.as_deref().map(text))
+    .bind(known.kind.as_deref().map(text))
+    .bind(known.language.as_deref().map(text))
+    .bind(day)
+    .bind(tags)
     .execute(&mut *tx)
     .await
     .map_err(broken("put in a document"))?;

@@ -13,31 +13,26 @@ use async_trait::async_trait;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ports::VectorIndex;
 use docmill_core::ports::embedder::DIMENSIONS;
+use docmill_core::ports::filter::Filter;
 use docmill_core::ports::vector_index::{VectorChange, VectorHit, VectorQuery};
 use docmill_core::{Error, Result};
-use sqlx_core::connection::Connection as _;
 use sqlx_core::query_as::query_as;
 use sqlx_core::query_scalar::query_scalar;
-use sqlx_postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
+use sqlx_postgres::{PgConnectOptions, Postgres};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use self::schema::{VERSION, other_version};
+use self::schema::INDEX;
 use super::MAX_HITS;
-use super::filter::Filter;
-use crate::postgres::{connect_options, failure, text};
+use crate::postgres::derived::Ready;
+use crate::postgres::filter::SqlFilter;
+use crate::postgres::{connect_options, text};
 
 /// A query that runs longer is stopped.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connection that cannot be had within this time is an outage.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// One is for changes, the others for questions.
 const MAX_CONNECTIONS: u32 = 4;
-
-/// A turn ends by itself after so long: a model may work for some seconds on a batch.
-const TURN: &str = "60 seconds";
 
 /// How questions are answered: by the graph, which is walked on where a filter or another tenant takes what was found.
 const SETTINGS: [(&str, &str); 4] = [
@@ -57,7 +52,9 @@ FROM vector_index_passage p WHERE p.tenant_id = $1 ORDER BY p.vector <#> $2::tex
 const NEAREST_FITTING: &str = "
 SELECT p.document_id, (p.vector <#> $2::text::halfvec(384))::float8 AS away, p.page, p.begins, p.ends
 FROM vector_index_passage p JOIN vector_index_document d USING (tenant_id, document_id)
-WHERE p.tenant_id = $1 AND d.name = ALL ($4) AND d.media_type = ALL ($5)
+WHERE p.tenant_id = $1 AND d.name = ALL ($4) AND d.media_type = ALL ($5) AND d.kind = ALL ($6)
+  AND d.language = ALL ($7) AND d.tags @> $8
+  AND ($9::integer IS NULL OR d.day >= $9) AND ($10::integer IS NULL OR d.day <= $10)
 ORDER BY p.vector <#> $2::text::halfvec(384) LIMIT $3";
 
 /// The index on a PostgreSQL server.
@@ -66,39 +63,15 @@ pub struct PostgresVectors {
     ready: OnceCell<Ready>,
 }
 
-/// What there is once the tables are known to be there.
-struct Ready {
-    pool: PgPool,
-    /// This process, where it asks for a turn.
-    holder: Uuid,
-}
-
 impl PostgresVectors {
     /// The index in the database at `url`, which may be that of the store. Connects when it is first used.
     pub fn new(url: &str) -> Result<Self> {
-        let connect = connect_options("the vector index", url, "docmill vectors", QUERY_TIMEOUT)?;
+        let connect = connect_options(INDEX.what, url, "docmill vectors", QUERY_TIMEOUT)?;
         Ok(Self { connect, ready: OnceCell::new() })
     }
 
     async fn ready(&self) -> Result<&Ready> {
-        self.ready.get_or_try_init(|| self.connect()).await
-    }
-
-    async fn connect(&self) -> Result<Ready> {
-        let mut conn =
-            PgConnection::connect_with(&self.connect).await.map_err(broken("connect to its database"))?;
-        schema::prepare(&mut conn).await?;
-        let holder = query_scalar::<Postgres, Uuid>("SELECT gen_random_uuid()")
-            .fetch_one(&mut conn)
-            .await
-            .map_err(broken("get a name for this process"))?;
-        conn.close().await.map_err(broken("close a connection"))?;
-        // Only now: before the extension is there, its settings are unknown.
-        let pool = PgPoolOptions::new()
-            .max_connections(MAX_CONNECTIONS)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_lazy_with(self.connect.clone().options(SETTINGS));
-        Ok(Ready { pool, holder })
+        self.ready.get_or_try_init(|| INDEX.connect(&self.connect, &SETTINGS, MAX_CONNECTIONS)).await
     }
 
     /// The nearest passages, nearest first.
@@ -114,9 +87,7 @@ impl PostgresVectors {
             .bind(written(&query.vector)?)
             .bind(i64::try_from(count).unwrap_or(i64::MAX));
         if !filter.is_empty() {
-            asked = asked
-                .bind(filter.names.iter().map(|name| text(name)).collect::<Vec<_>>())
-                .bind(filter.media_types.iter().map(|media_type| text(media_type)).collect::<Vec<_>>());
+            asked = SqlFilter::of(filter).bind(asked);
         }
         let rows =
             asked.fetch_all(&self.ready().await?.pool).await.map_err(broken("look for what is near"))?;
@@ -141,30 +112,17 @@ impl VectorIndex for PostgresVectors {
                 .fetch_one(&self.ready().await?.pool)
                 .await
                 .map_err(broken("read its watermark"))?;
-        match version {
-            VERSION => Ok(if known == model { watermark } else { 0 }),
-            other => Err(other_version(other)),
+        if version != INDEX.version {
+            return Err(INDEX.other_version(version));
         }
+        Ok(if known == model { watermark } else { 0 })
     }
 
     async fn turn(&self, model: &str) -> Result<Option<i64>> {
-        let ready = self.ready().await?;
-        // A row that somebody holds at this moment belongs to somebody who has the turn.
-        query_scalar::<Postgres, i64>(
-            "UPDATE vector_index_state SET holder = $1, held_until = clock_timestamp() + $2::text::interval
-             WHERE only_one IN (
-               SELECT only_one FROM vector_index_state
-               WHERE version = $3 AND (holder IS NULL OR holder = $1 OR held_until < clock_timestamp())
-               FOR UPDATE SKIP LOCKED)
-             RETURNING CASE WHEN model = $4 THEN watermark ELSE 0 END",
-        )
-        .bind(ready.holder)
-        .bind(TURN)
-        .bind(VERSION)
-        .bind(text(model))
-        .fetch_optional(&ready.pool)
-        .await
-        .map_err(broken("give a turn"))
+        if !INDEX.take_turn(self.ready().await?).await? {
+            return Ok(None);
+        }
+        self.watermark(model).await.map(Some)
     }
 
     async fn sources(
@@ -262,5 +220,5 @@ fn number(stored: i64) -> u32 {
 
 /// Translates a driver error; `doing` says what was being done.
 fn broken(doing: &'static str) -> impl FnOnce(sqlx_core::Error) -> Error {
-    move |error| failure("the vector index", doing, error)
+    INDEX.broken(doing)
 }

@@ -16,6 +16,10 @@ CREATE TABLE vector_index_document (
   source      text             NOT NULL,
   name        text COLLATE "C" NOT NULL,
   media_type  text COLLATE "C",
+  kind        text COLLATE "C",
+  language    text COLLATE "C",
+  day         integer, -- 20240309
+  tags        text[] COLLATE "C" NOT NULL DEFAULT '{}',
   PRIMARY KEY (tenant_id, document_id)
 );
 

@@ -30,6 +30,7 @@ fn document(n: u128, text: &str) -> IndexedDocument {
         name: format!("file-{n}.bin"),
         title: None,
         media_type: None,
+        particulars: docmill_core::ports::filter::Particulars::default(),
         text: text.to_owned(),
     }
 }
@@ -39,7 +40,14 @@ fn put(n: u128, text: &str) -> IndexChange {
 }
 
 fn ask(query: &str) -> TextQuery {
-    TextQuery { tenant_id: ANNA, query: query.to_owned(), limit: 100, filters: Vec::new(), any: false }
+    TextQuery {
+        tenant_id: ANNA,
+        query: query.to_owned(),
+        limit: 100,
+        filters: Vec::new(),
+        any: false,
+        forgiving: false,
+    }
 }
 
 /// The numbers of the documents found, in ascending order.

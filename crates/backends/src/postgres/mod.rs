@@ -1,6 +1,9 @@
 //! What everything on a PostgreSQL server shares: how it connects, what it can store, and what the server's errors
 //! mean. `what` is the name of the caller in messages: `the store`, `the text index`.
 
+pub(crate) mod derived;
+pub(crate) mod filter;
+
 use std::borrow::Cow;
 use std::str::FromStr as _;
 use std::time::Duration;
