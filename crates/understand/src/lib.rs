@@ -162,6 +162,24 @@ impl Knowledge {
         })
     }
 
+    /// What kinds are, in words, for a model.
+    pub(crate) fn kind_descriptions(&self) -> impl Iterator<Item = &str> {
+        self.kinds.descriptions()
+    }
+
+    /// What a document is by the meaning of its beginning, where its words do not tell.
+    pub(crate) fn kind_by_meaning(
+        &self,
+        document: &Document<'_>,
+        descriptions: &[Vec<f32>],
+        beginning: &[f32],
+    ) -> Result<Option<Guess<String>>> {
+        match self.kinds.guess(document, &document.text(), None)? {
+            Some(_) => Ok(None),
+            None => Ok(self.kinds.nearest(descriptions, beginning)),
+        }
+    }
+
     /// The names of all kinds that can be told.
     pub fn kinds(&self) -> impl Iterator<Item = &str> {
         self.kinds.names()
