@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::labels::{Embedder, checked, cosine};
 use crate::rules::Phrases;
-use crate::words::words;
+use crate::words::{is_number, words};
 use crate::{Document, Guess};
 
 /// Kinds are told by the beginning.
@@ -99,8 +99,12 @@ impl Kinds {
 
     /// Whether a line is what documents of some kind are headed with, and nothing else.
     pub(crate) fn is_heading_of_a_kind(&self, line: &str) -> bool {
-        let count = words(line).take(HEADING_WORDS).count();
-        count > 0
+        // Numbers, and what stands before them, are no words of a heading: `Rechnung (380) Nr. 4711 vom 5.3.2018`.
+        let is_said = |word: &str| word.chars().count() > 3 && !is_number(word);
+        let count = words(line).take(2 * HEADING_WORDS).filter(|w| is_said(w.text)).count();
+        let long = words(line).take(2 * HEADING_WORDS + 1).count() > 2 * HEADING_WORDS;
+        !long
+            && count > 0
             && count <= 3
             && self.phrases.find(line).iter().any(|hit| self.owners[hit.phrase].1 == List::Title)
     }
