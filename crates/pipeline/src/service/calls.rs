@@ -191,18 +191,28 @@ pub(super) async fn find_batch(inner: &Inner, tenant: TenantId, batch: &str) -> 
     })
 }
 
+/// Whether tags and near duplicates are known up to a change. A catalogue that does not get on is not waited for.
+async fn is_catalogued(inner: &Inner, upto: i64) -> Result<bool> {
+    Ok(inner.catalogue_error().is_some() || inner.deps.store.catalogued().await? >= upto)
+}
+
 /// Waits until the batch has ended and everything of it can be searched, or until the time is up.
 async fn wait_batch(inner: &Inner, tenant: TenantId, batch: BatchId, wait: Duration) -> Result<BatchTotals> {
     let id = batch.to_string();
     let until = Instant::now() + wait;
     let mut changed = inner.deps.store.changed();
     let mut indexed = inner.indexed.subscribe();
+    let mut catalogued = inner.catalogued.subscribe();
     loop {
         changed.borrow_and_update();
         indexed.borrow_and_update();
+        catalogued.borrow_and_update();
         let totals = find_batch(inner, tenant, &id).await?;
         let ended = matches!(totals.state, BatchState::Finished | BatchState::Cancelled);
-        if ended && inner.deps.index.watermark().await? >= totals.change_seq {
+        if ended
+            && inner.deps.index.watermark().await? >= totals.change_seq
+            && is_catalogued(inner, totals.change_seq).await?
+        {
             return Ok(totals);
         }
         let now = Instant::now();
@@ -214,6 +224,7 @@ async fn wait_batch(inner: &Inner, tenant: TenantId, batch: BatchId, wait: Durat
         tokio::select! {
             Ok(()) = changed.changed() => {}
             Ok(()) = indexed.changed() => {}
+            Ok(()) = catalogued.changed() => {}
             () = tokio::time::sleep_until((now + LOOK_AT_LEAST_EVERY).min(until)) => {}
         }
     }

@@ -3,8 +3,7 @@
 use docmill_core::ports::catalogue::ComparedTag;
 use docmill_core::tag::{TagLine, TagPair, key};
 
-/// Two tags mean the same from here on. Measured on pairs of tags: `invoice` and `bill` come to 0.7, `car` and
-/// `automobile` to 0.86, `contract` and `agreement` to 0.74, and things that merely belong together to less than 0.65.
+/// Two tags may mean the same from here on. Chosen, not measured: suggestions are looked at by somebody before they count.
 const LEAST_MEANING: f32 = 0.7;
 
 /// What a difference that is no more than a plural, a hyphen or a space is worth.
