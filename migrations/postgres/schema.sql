@@ -103,6 +103,14 @@ TABLE document
   CREATE INDEX document_unclassified ON document USING btree (tenant_id, document_id) WHERE ((title IS NULL) AND (understood_in IS NOT NULL))
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
+TABLE document_tag
+  tenant_id uuid NOT NULL
+  key text COLLATE "C" NOT NULL
+  document_id uuid NOT NULL
+  PRIMARY KEY (tenant_id, key, document_id)
+  CREATE INDEX document_tag_document ON document_tag USING btree (document_id, key)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
 TABLE event
   tenant_id uuid NOT NULL
   last_seq bigint NOT NULL
@@ -175,6 +183,13 @@ TABLE ingestion
   CREATE INDEX ingestion_unsupported ON ingestion USING btree (tenant_id, document_id) WHERE (result = 'UNSUPPORTED'::text)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
+TABLE judgement
+  document_id uuid NOT NULL
+  tenant_id uuid NOT NULL
+  body text NOT NULL
+  PRIMARY KEY (document_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
 TABLE manifest
   ingestion_id uuid NOT NULL
   fingerprint bytea NOT NULL
@@ -208,6 +223,13 @@ TABLE paused_kind
 TABLE schema_version
   version bigint NOT NULL
 
+TABLE sketch
+  tenant_id uuid NOT NULL
+  document_id uuid NOT NULL
+  body bytea NOT NULL
+  PRIMARY KEY (tenant_id, document_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
 TABLE source
   source_id uuid NOT NULL
   tenant_id uuid NOT NULL
@@ -232,6 +254,25 @@ TABLE step_result
   at bigint NOT NULL
   PRIMARY KEY (ingestion_id, step, fingerprint)
   CREATE INDEX step_result_reuse ON step_result USING btree (tenant_id, step, fingerprint) WHERE ((NOT degraded) AND (NOT reused))
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
+TABLE tag
+  tenant_id uuid NOT NULL
+  key text COLLATE "C" NOT NULL
+  name text NOT NULL
+  documents bigint NOT NULL
+  into_key text COLLATE "C"
+  PRIMARY KEY (tenant_id, key)
+  CREATE INDEX tag_list ON tag USING btree (tenant_id, documents DESC, key) WHERE ((into_key IS NULL) AND (documents > 0))
+  CREATE INDEX tag_merged ON tag USING btree (tenant_id, into_key) WHERE (into_key IS NOT NULL)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
+TABLE tag_meaning
+  tenant_id uuid NOT NULL
+  key text COLLATE "C" NOT NULL
+  model text NOT NULL
+  vector bytea NOT NULL
+  PRIMARY KEY (tenant_id, key)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE task

@@ -84,6 +84,13 @@ CREATE TABLE document (
   UNIQUE (tenant_id, content_hash)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE document_tag (
+  tenant_id   BLOB NOT NULL REFERENCES tenant,
+  key         TEXT NOT NULL,
+  document_id BLOB NOT NULL REFERENCES document,
+  PRIMARY KEY (tenant_id, key, document_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE event (
   tenant_id BLOB    NOT NULL REFERENCES tenant,
   last_seq  INTEGER NOT NULL,
@@ -143,6 +150,12 @@ CREATE TABLE ingestion (
   CHECK ((source_id IS NULL) <> (uploader IS NULL))
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE judgement (
+  document_id BLOB NOT NULL PRIMARY KEY REFERENCES document,
+  tenant_id   BLOB NOT NULL REFERENCES tenant,
+  body        TEXT NOT NULL -- JSON
+) STRICT;
+
 CREATE TABLE manifest (
   ingestion_id BLOB    NOT NULL REFERENCES ingestion,
   fingerprint  BLOB    NOT NULL,
@@ -158,6 +171,13 @@ CREATE TABLE manifest (
 
 CREATE TABLE paused_kind (
   kind TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sketch (
+  tenant_id   BLOB NOT NULL REFERENCES tenant,
+  document_id BLOB NOT NULL REFERENCES document,
+  body        BLOB NOT NULL,
+  PRIMARY KEY (tenant_id, document_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE source (
@@ -182,6 +202,23 @@ CREATE TABLE step_result (
   at           INTEGER NOT NULL,
   PRIMARY KEY (ingestion_id, step, fingerprint)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tag (
+  tenant_id BLOB    NOT NULL REFERENCES tenant,
+  key       TEXT    NOT NULL, -- the name without what spelling leaves open
+  name      TEXT    NOT NULL, -- as it was first written
+  documents INTEGER NOT NULL, -- how many have it
+  into_key  TEXT, -- it was merged into this one, and so is whatever comes under it later
+  PRIMARY KEY (tenant_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tag_meaning (
+  tenant_id BLOB NOT NULL REFERENCES tenant,
+  key       TEXT NOT NULL,
+  model     TEXT NOT NULL,
+  vector    BLOB NOT NULL, -- 32-bit numbers, lowest byte first; empty: the model could not tell
+  PRIMARY KEY (tenant_id, key)
+) STRICT;
 
 CREATE TABLE task (
   task_id        INTEGER NOT NULL PRIMARY KEY,
@@ -274,6 +311,8 @@ CREATE INDEX document_list ON document (tenant_id, removed, document_id);
 
 CREATE INDEX document_review ON document (tenant_id, document_id) WHERE needs_review = 1;
 
+CREATE INDEX document_tag_document ON document_tag (document_id, key);
+
 CREATE INDEX document_types ON document (tenant_id, removed, media_type, document_id) WHERE media_type IS NOT NULL;
 
 CREATE INDEX document_unclassified ON document (tenant_id, document_id) WHERE title IS NULL AND understood_in IS NOT NULL;
@@ -295,6 +334,10 @@ CREATE UNIQUE INDEX ingestion_receipt ON ingestion (batch_id, receipt_key) WHERE
 CREATE INDEX ingestion_unsupported ON ingestion (tenant_id, document_id) WHERE result = 'UNSUPPORTED';
 
 CREATE INDEX step_result_reuse ON step_result (tenant_id, step, fingerprint) WHERE degraded = 0 AND reused = 0;
+
+CREATE INDEX tag_list ON tag (tenant_id, documents DESC, key) WHERE into_key IS NULL AND documents > 0;
+
+CREATE INDEX tag_merged ON tag (tenant_id, into_key) WHERE into_key IS NOT NULL;
 
 CREATE INDEX task_dead ON task (tenant_id, finished_at) WHERE state = 'dead';
 

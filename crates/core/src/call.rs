@@ -58,6 +58,9 @@ pub enum Call {
         /// Only what came in with this batch.
         #[serde(default)]
         batch: Option<BatchId>,
+        /// Only what has this tag.
+        #[serde(default)]
+        tag: Option<String>,
         /// Only what this query finds; the best thousand.
         #[serde(default)]
         text: Option<String>,
@@ -130,6 +133,32 @@ pub enum Call {
         /// Like which document.
         id: String,
         /// At most so many.
+        limit: usize,
+    },
+    /// -> `NearAnswer`: documents whose text is nearly the same
+    Near {
+        /// As that of which document.
+        id: String,
+    },
+    /// -> `TagsAnswer`
+    Tags {
+        /// Only those in which this occurs.
+        containing: Option<String>,
+        /// At most so many.
+        limit: usize,
+        /// From the page before.
+        cursor: Option<String>,
+    },
+    /// -> `MergeAnswer`
+    MergeTags {
+        /// The tag that goes.
+        from: String,
+        /// The tag that stays.
+        into: String,
+    },
+    /// -> `SimilarTagsAnswer`
+    SimilarTags {
+        /// At most so many pairs.
         limit: usize,
     },
     /// -> `StatusAnswer`
@@ -275,6 +304,7 @@ impl Call {
             }
             Self::DeadReplay { ids } => ("dead.replay", all(ids)),
             Self::DeadDrop { ids } => ("dead.drop", all(ids)),
+            Self::MergeTags { from, into } => ("tag.merge", Some(format!("{from} into {into}"))),
             Self::TenantCreate { name } => ("tenant.create", Some(name.clone())),
             Self::IndexRebuild { .. } => ("index.rebuild", None),
             Self::Prune => ("prune", None),
@@ -295,6 +325,9 @@ impl Call {
             | Self::Workers
             | Self::Search { .. }
             | Self::Similar { .. }
+            | Self::Near { .. }
+            | Self::Tags { .. }
+            | Self::SimilarTags { .. }
             | Self::Status
             | Self::Why { .. }
             | Self::Audit { .. }

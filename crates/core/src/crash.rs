@@ -62,6 +62,8 @@ pub const POINTS: &[&str] = &[
     "index.after_apply",
     "index.before_commit",
     "index.after_commit",
+    "catalogue.before_apply",
+    "catalogue.after_apply",
     "shutdown.before_release",
     "shutdown.after_release",
     "migrate.frozen",

@@ -24,6 +24,19 @@ pub struct Understanding {
     pub evidence: BTreeMap<String, Evidence>,
 }
 
+/// What the meaning of a text says of its document: what only a model can tell, found out after the document is ready.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Judgement {
+    /// What the document is, if its words did not tell.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// How sure that is.
+    pub evidence: Option<Evidence>,
+    /// What the label sets say that compare meanings.
+    pub labels: BTreeMap<String, Labelled>,
+}
+
 /// How sure something is, and how it was found.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {

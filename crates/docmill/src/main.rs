@@ -17,6 +17,7 @@ mod context;
 mod crash_points;
 mod ingest;
 mod installation;
+mod label_files;
 mod log;
 mod memory;
 mod models;

@@ -9,14 +9,14 @@ use docmill_backends::{llm, search, store, vectors};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
 use docmill_core::metrics::{ChildMeter, Metrics};
-use docmill_core::ports::{Blobs, Embedder, Ocr, Reader, TextIndex};
+use docmill_core::ports::{Blobs, Embedder, Ocr, Reader, TextIndex, Understander};
 use docmill_core::{Error, ErrorKind, Result};
 use docmill_generate::Press;
 use docmill_pipeline::{Deps, stages};
 use docmill_understand::Local;
 
 use crate::models::MINILM;
-use crate::{ocr, pdfium, spans};
+use crate::{label_files, ocr, pdfium, spans};
 
 /// The blobs of an embedded data directory.
 pub(crate) const BLOBS: &str = "blobs";
@@ -73,7 +73,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         viewer: viewer(settings, clock, metrics.children.clone())?,
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
         embedder: metered_embedder(settings, clock, metrics.children.clone())?,
-        understander: Arc::new(Local::new()?),
+        understander: understander(settings).await?,
         llm: llm::open(&settings.llm, clock, metrics.llm.clone())?,
         generator: Arc::new(Press::default()),
         index,
@@ -85,6 +85,15 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         metrics,
         spans: spans::open(&settings.otel)?,
     })
+}
+
+/// What understands documents, with the label sets that the settings name. Learning from examples takes a while.
+async fn understander(settings: &Arc<Settings>) -> Result<Arc<dyn Understander>> {
+    let settings = Arc::clone(settings);
+    let learnt =
+        tokio::task::spawn_blocking(move || Local::with(&label_files::all(&settings.understand)?, None));
+    let local = learnt.await.map_err(|e| Error::bug("learning labels was cut short").with_source(e))??;
+    Ok(Arc::new(local))
 }
 
 type Opened = (Arc<dyn Blobs>, Arc<dyn TextIndex>);

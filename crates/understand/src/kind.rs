@@ -6,9 +6,9 @@
 use docmill_core::{Error, Result};
 use serde::Deserialize;
 
-use crate::labels::Embedder;
+use crate::labels::{Embedder, checked, cosine};
 use crate::rules::Phrases;
-use crate::words::words;
+use crate::words::{is_number, words};
 use crate::{Document, Guess};
 
 /// Kinds are told by the beginning.
@@ -99,8 +99,12 @@ impl Kinds {
 
     /// Whether a line is what documents of some kind are headed with, and nothing else.
     pub(crate) fn is_heading_of_a_kind(&self, line: &str) -> bool {
-        let count = words(line).take(HEADING_WORDS).count();
-        count > 0
+        // Numbers, and what stands before them, are no words of a heading: `Rechnung (380) Nr. 4711 vom 5.3.2018`.
+        let is_said = |word: &str| word.chars().count() > 3 && !is_number(word);
+        let count = words(line).take(2 * HEADING_WORDS).filter(|w| is_said(w.text)).count();
+        let long = words(line).take(2 * HEADING_WORDS + 1).count() > 2 * HEADING_WORDS;
+        !long
+            && count > 0
             && count <= 3
             && self.phrases.find(line).iter().any(|hit| self.owners[hit.phrase].1 == List::Title)
     }
@@ -190,23 +194,27 @@ impl Kinds {
 
     fn by_meaning(&self, text: &str, embedder: &dyn Embedder) -> Result<Option<Guess<String>>> {
         const BEGINNING: usize = 1_000;
-        let mut texts: Vec<&str> = self.all.iter().map(|kind| kind.description.as_str()).collect();
+        let mut texts: Vec<&str> = self.descriptions().collect();
         texts.push(&text[..text.floor_char_boundary(BEGINNING)]);
-        let vectors = embedder.embed(&texts)?;
-        let (Some(own), true) = (vectors.last(), vectors.len() == texts.len()) else {
-            return Err(Error::bug(format!(
-                "the embedder gave {} vectors for {} texts",
-                vectors.len(),
-                texts.len()
-            )));
-        };
-        let near = vectors[..self.all.len()].iter().map(|meaning| crate::labels::cosine(meaning, own));
-        let best = near.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-        Ok(best.filter(|(_, near)| *near >= LEAST_SIMILARITY).map(|(at, near)| Guess {
-            value: self.all[at].name.clone(),
+        let mut vectors = checked(embedder.embed(&texts)?, texts.len())?;
+        let Some(own) = vectors.pop() else { return Ok(None) };
+        Ok(self.nearest(&vectors, &own))
+    }
+
+    /// What kinds are, in words.
+    pub(crate) fn descriptions(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|kind| kind.description.as_str())
+    }
+
+    /// The kind whose description is nearest to the beginning of a text, if any is near.
+    pub(crate) fn nearest(&self, meanings: &[Vec<f32>], own: &[f32]) -> Option<Guess<String>> {
+        let near = meanings.iter().map(|meaning| cosine(meaning, own));
+        let (kind, near) = self.all.iter().zip(near).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (near >= LEAST_SIMILARITY).then(|| Guess {
+            value: kind.name.clone(),
             confidence: (0.8 * near).clamp(0.05, 0.6),
             method: "semantic",
-        }))
+        })
     }
 }
 

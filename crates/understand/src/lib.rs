@@ -14,7 +14,9 @@ mod language;
 mod local;
 pub mod nearness;
 mod rules;
+mod small_print;
 mod summary;
+mod table_title;
 mod tags;
 mod title;
 mod words;
@@ -160,6 +162,24 @@ impl Knowledge {
             kind: self.kinds.guess(document, &text, embedder)?,
             tags: tags::tags(&text, language, MAX_TAGS),
         })
+    }
+
+    /// What kinds are, in words, for a model.
+    pub(crate) fn kind_descriptions(&self) -> impl Iterator<Item = &str> {
+        self.kinds.descriptions()
+    }
+
+    /// What a document is by the meaning of its beginning, where its words do not tell.
+    pub(crate) fn kind_by_meaning(
+        &self,
+        document: &Document<'_>,
+        descriptions: &[Vec<f32>],
+        beginning: &[f32],
+    ) -> Result<Option<Guess<String>>> {
+        match self.kinds.guess(document, &document.text(), None)? {
+            Some(_) => Ok(None),
+            None => Ok(self.kinds.nearest(descriptions, beginning)),
+        }
     }
 
     /// The names of all kinds that can be told.

@@ -3,27 +3,34 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-use docmill_core::Result;
 use docmill_core::artifact::Transcript;
 use docmill_core::clock::Timestamp;
+use docmill_core::id::ContentHash;
 use docmill_core::ports::Understander;
 use docmill_core::ports::understander::{Piece, Understood};
-use docmill_core::understanding::{Evidence, Labelled, Understanding};
+use docmill_core::sketch::Sketch;
+use docmill_core::understanding::{Evidence, Judgement, Labelled, Understanding};
+use docmill_core::{Error, Result};
 use jiff::civil::Date;
 
 use crate::chunk::{Chunk, chunks};
 use crate::labels::{Embedder, LabelSet, MAX_BYTES, OFF, Prepared, builtin, checked};
+use crate::nearness::Signature;
 use crate::title::has_word;
 use crate::{Document, Guess, Knowledge, Page, text_of};
 
 /// Raise it when the same text is understood otherwise than before: old answers are not taken over then.
-const IDENTITY: &str = "local-1";
+const IDENTITY: &str = "local-2";
+
+/// Text that is compared with that of other documents.
+const MAX_COMPARED: usize = 4 << 20;
 
 /// Longer titles are cut: they are for a line on a screen.
 const MAX_TITLE_CHARS: usize = 500;
 
 /// Knowledge and label sets, ready for any number of documents.
 pub struct Local {
+    identity: String,
     knowledge: Knowledge,
     sets: Vec<Prepared>,
     embedder: Option<Model>,
@@ -58,8 +65,8 @@ impl Local {
     /// With these label sets, and a model for those that need one.
     pub fn with(sets: &[LabelSet], embedder: Option<Model>) -> Result<Self> {
         let model = embedder.as_deref().map(|model| model as &dyn Embedder);
-        let sets = sets.iter().map(|set| set.prepare(model)).collect::<Result<_>>()?;
-        Ok(Self { knowledge: Knowledge::load()?, sets, embedder })
+        let prepared = sets.iter().map(|set| set.prepare(model)).collect::<Result<_>>()?;
+        Ok(Self { identity: identity(sets)?, knowledge: Knowledge::load()?, sets: prepared, embedder })
     }
 
     /// Everything about a document; sets that need a model and have none say so.
@@ -93,15 +100,14 @@ impl Local {
 
 impl Understander for Local {
     fn identity(&self) -> &str {
-        IDENTITY
+        &self.identity
     }
 
     fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Option<Understood>> {
         if !transcript.pages.iter().any(|page| has_word(&page.text)) {
             return Ok(None);
         }
-        let pages: Vec<Page<'_>> =
-            transcript.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect();
+        let pages = pages_of(transcript);
         let mut found = self.about(&Known {
             pages: &pages,
             media_type: &transcript.media_type,
@@ -116,8 +122,7 @@ impl Understander for Local {
     }
 
     fn pieces(&self, transcript: &Transcript, most: usize) -> Vec<Piece> {
-        let pages: Vec<Page<'_>> =
-            transcript.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect();
+        let pages = pages_of(transcript);
         let text_of = |chunk: &Chunk| {
             let page = pages.iter().find(|page| page.number == chunk.page)?;
             page.text.get(chunk.start..chunk.end)
@@ -131,6 +136,62 @@ impl Understander for Local {
         });
         pieces.take(most).collect()
     }
+
+    fn sketch(&self, transcript: &Transcript) -> Option<Sketch> {
+        Signature::of(&text_of(&pages_of(transcript), MAX_COMPARED)).map(|signature| signature.sketch())
+    }
+
+    fn descriptions(&self) -> Vec<String> {
+        let of_sets = self.sets.iter().flat_map(Prepared::descriptions);
+        self.knowledge.kind_descriptions().chain(of_sets).map(str::to_owned).collect()
+    }
+
+    fn judge(
+        &self,
+        transcript: &Transcript,
+        descriptions: &[Vec<f32>],
+        pieces: &[Vec<f32>],
+    ) -> Result<Option<Judgement>> {
+        let Some(beginning) = pieces.first() else { return Ok(None) };
+        let (of_kinds, mut rest) = take(descriptions, self.knowledge.kind_descriptions().count())?;
+        let pages = pages_of(transcript);
+        let document = Document { media_type: Some(&transcript.media_type), ..Document::of(&pages) };
+        let kind = self.knowledge.kind_by_meaning(&document, of_kinds, beginning)?;
+        let text = text_of(&pages, MAX_BYTES);
+        let mut labels = BTreeMap::new();
+        for set in &self.sets {
+            let (meanings, others) = take(rest, set.descriptions().count())?;
+            rest = others;
+            if !meanings.is_empty() {
+                labels.insert(set.set().name.clone(), set.label_by(&text, meanings, Some(pieces)));
+            }
+        }
+        if kind.is_none() && labels.is_empty() {
+            return Ok(None);
+        }
+        let evidence = kind
+            .as_ref()
+            .map(|kind| Evidence { confidence: kind.confidence, method: kind.method.to_owned() });
+        Ok(Some(Judgement { kind: kind.map(|kind| kind.value), evidence, labels }))
+    }
+}
+
+/// What answers depend on: the knowledge that is built in, and the label sets that are not.
+fn identity(sets: &[LabelSet]) -> Result<String> {
+    if sets == builtin()? {
+        return Ok(IDENTITY.to_owned());
+    }
+    let hash = ContentHash::of(format!("{sets:?}").as_bytes()).to_string();
+    Ok(format!("{IDENTITY}+{}", &hash[..hash.floor_char_boundary(16)]))
+}
+
+fn pages_of(transcript: &Transcript) -> Vec<Page<'_>> {
+    transcript.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect()
+}
+
+/// The first of the vectors that were asked for together, and the others.
+fn take(vectors: &[Vec<f32>], count: usize) -> Result<(&[Vec<f32>], &[Vec<f32>])> {
+    vectors.split_at_checked(count).ok_or_else(|| Error::bug("some descriptions have no vector"))
 }
 
 /// Asks a model for each text once.
@@ -264,6 +325,47 @@ mod tests {
         assert!(said.values().filter(|said| said.method == "semantic").count() > 1);
         let asked = model.0.lock().unwrap().clone();
         assert_eq!(asked.iter().filter(|text| text.contains("oil and bread")).count(), 1, "{asked:?}");
+    }
+
+    #[test]
+    fn meanings_say_what_words_do_not() {
+        let local = Local::new().unwrap();
+        let asked = local.descriptions();
+        // Each description points its own way, and the text the way of one of them.
+        let way = |at: usize| {
+            let mut vector = vec![0.0; asked.len()];
+            vector[at] = 1.0;
+            vector
+        };
+        let descriptions: Vec<_> = (0..asked.len()).map(way).collect();
+        let (kind, label) = (1, local.knowledge.kinds().count());
+        let mut piece = way(kind);
+        piece[label] = 0.9;
+        let plain = transcript("Something that no list of words knows anything about.");
+        let said = local.judge(&plain, &descriptions, std::slice::from_ref(&piece)).unwrap().unwrap();
+        assert_eq!(said.kind.as_deref(), local.knowledge.kinds().nth(kind));
+        assert_eq!(said.evidence.unwrap().method, "semantic");
+        let first = local.sets.iter().find(|set| set.descriptions().next().is_some()).unwrap().set();
+        assert_eq!(said.labels[&first.name].labels[0], first.labels[0].name);
+        assert_eq!(said.labels[&first.name].method, "semantic");
+        // Words that tell are believed.
+        let invoice = transcript("INVOICE\n\nInvoice number 17\nAmount due 12.00\nPayment terms 30 days\n");
+        assert_eq!(local.judge(&invoice, &descriptions, &[piece]).unwrap().unwrap().kind, None);
+        assert_eq!(local.judge(&plain, &descriptions, &[]).unwrap(), None, "nothing was embedded");
+        assert!(local.judge(&plain, &descriptions[1..], &[way(0)]).is_err());
+    }
+
+    #[test]
+    fn other_label_sets_are_other_answers() {
+        let label =
+            |name: &str, word: &str| format!("[[label]]\nname = \"{name}\"\n[label.keywords]\n{word} = 1\n");
+        let file = format!("name = \"mine\"\nmode = \"rules\"\n{}{}", label("a", "red"), label("b", "blue"));
+        let set = LabelSet::parse(&file).unwrap();
+        let mut sets = builtin().unwrap();
+        assert_eq!(Local::with(&sets, None).unwrap().identity(), IDENTITY);
+        sets.push(set);
+        let with = Local::with(&sets, None).unwrap();
+        assert!(with.identity().starts_with(IDENTITY) && with.identity() != IDENTITY);
     }
 
     #[test]

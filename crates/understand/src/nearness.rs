@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use docmill_core::sketch::Sketch;
+
 use crate::words::{fold, words};
 
 /// Words that make one run. Three are rare enough that two texts share them only where one has it from the other, and
@@ -21,7 +23,7 @@ const ROWS: usize = 4;
 
 /// Two texts that share so much are near duplicates. Half of the runs is what remains of a text in which every eighth
 /// word was changed.
-pub const NEAR: f32 = 0.5;
+pub const NEAR: f32 = Sketch::NEAR;
 
 /// Runs beyond these are not looked at: half a million runs say what a text is.
 const MAX_RUNS: usize = 1 << 19;
@@ -72,6 +74,11 @@ impl Signature {
         self.0.chunks_exact(ROWS).zip(0_u64..).map(|(rows, band)| {
             rows.iter().fold(mix(band ^ 0x6261_6e64), |key, row| mix(key ^ u64::from(*row)))
         })
+    }
+
+    /// What is kept of it where there are very many.
+    pub fn sketch(&self) -> Sketch {
+        Sketch::of(self.0.map(|value| (value & 0xff) as u8))
     }
 
     /// As it is stored.
@@ -186,6 +193,20 @@ mod tests {
     fn text_without_words_has_no_signature() {
         assert_eq!(Signature::of(" \0\n--- "), None);
         assert!(Signature::of("one").is_some());
+    }
+
+    #[test]
+    fn sketch_says_nearly_what_the_signature_says() {
+        let whole = Signature::of(&text(0..1000)).unwrap();
+        for shift in [0, 50, 200, 500, 2000] {
+            let other = Signature::of(&text(shift..1000 + shift)).unwrap();
+            let sketched = whole.sketch().similarity(other.sketch().as_bytes());
+            let whole = whole.similarity(&other);
+            assert!((sketched - whole).abs() < 0.03, "{shift}: {sketched} {whole}");
+        }
+        // Sketches of yesterday are compared with those of today.
+        let signature = Signature::of("the quick brown fox jumps over the lazy dog").unwrap();
+        assert_eq!(signature.sketch().as_bytes()[..3], [171, 100, 193]);
     }
 
     #[test]

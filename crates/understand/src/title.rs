@@ -4,6 +4,8 @@
 
 use crate::headings::{is_heading, without_number};
 use crate::kind::Kinds;
+use crate::small_print::is_small_print;
+use crate::table_title::{by_columns, by_keys};
 use crate::words::{fold, is_number, words};
 use crate::{Document, Guess, Page};
 
@@ -60,7 +62,22 @@ pub(crate) fn title(document: &Document<'_>, kinds: &Kinds) -> Option<Guess<Stri
         return Some(Guess { value: title, confidence: 0.75, method: "metadata" });
     }
     let page = page?;
-    best_line(page, kinds).or_else(|| beginning(page.text))
+    // The lines of a table are its rows, and those of a data file its values: none of them is a title.
+    let by_names = match document.media_type {
+        Some("text/csv" | "text/tab-separated-values") => by_columns(head(page.text)),
+        Some(
+            "application/json"
+            | "application/x-ndjson"
+            | "application/yaml"
+            | "application/x-yaml"
+            | "text/yaml",
+        ) => by_keys(head(page.text)),
+        _ => None,
+    };
+    by_names
+        .or_else(|| best_line(page, kinds))
+        .or_else(|| beginning(page.text))
+        .and_then(|guess| Some(Guess { value: clean(&guess.value)?, ..guess }))
 }
 
 /// What a file says of itself, unless it says nothing; and whether the first page shows it too.
@@ -240,10 +257,9 @@ fn worth(line: &str, alone: bool, kinds: &Kinds, enough: Option<f32>) -> f32 {
     worth += if capitals * 2 > count && count > 1 { 0.5 } else { 0.0 };
     let numbers = cut.iter().filter(|w| is_number(w.text)).count();
     // Addresses, telephone numbers, rows of tables.
-    worth -= 2.5 * numbers as f32 / count.max(1) as f32;
-    if line.ends_with(['.', ',', ';', ':']) {
-        worth -= 1.2;
-    }
+    let of_numbers = 2.5 * numbers as f32 / count.max(1) as f32;
+    let full_stop = if line.ends_with(['.', ',', ';', ':']) { 1.2 } else { 0.0 };
+    worth -= of_numbers + full_stop;
     if line.contains(['@', '|', '=', '<', '>', '\t']) || line.contains("http") || line.contains("www.") {
         worth -= 2.5;
     }
@@ -252,32 +268,17 @@ fn worth(line: &str, alone: bool, kinds: &Kinds, enough: Option<f32>) -> f32 {
     {
         worth -= 1.5;
     }
-    let lower = line.to_lowercase();
-    let small_print = [
-        "page ",
-        "seite ",
-        "tel",
-        "phone",
-        "fax",
-        "dear ",
-        "sehr geehrte",
-        "copyright",
-        "©",
-        "(c)",
-        "hello",
-        "hi ",
-    ];
-    if small_print.iter().any(|s| lower.starts_with(s)) {
-        worth -= 2.0;
-    }
-    if line.contains('©') || lower.contains("(c)") || lower.contains("all rights reserved") {
-        worth -= 2.0;
+    if is_small_print(line) {
+        worth -= 3.0;
     }
     // Looking for all the words that tell kinds is most of the work.
-    if enough.is_some_and(|enough| worth + OF_A_KIND <= enough) {
+    if enough.is_some_and(|enough| worth + OF_A_KIND + full_stop + of_numbers <= enough) {
         return worth;
     }
-    worth += if kinds.is_heading_of_a_kind(line) { OF_A_KIND } else { 0.0 };
+    if kinds.is_heading_of_a_kind(line) {
+        // `FACTUUR.`, `Invoice 4711 of 5 March 2018`: neither full stops nor numbers speak against it.
+        worth += OF_A_KIND + full_stop + of_numbers;
+    }
     worth -= if count <= 25 && kinds.is_head_of_a_table(line) { 2.0 } else { 0.0 };
     worth
 }
@@ -331,6 +332,9 @@ fn beginning(text: &str) -> Option<Guess<String>> {
     let sentences = |text| crate::words::sentences(text).take(MAX_LINES).filter(|s| has_word(s.text));
     // A rule of stars or a declaration is no part of the sentence that follows it.
     let from = head.split_inclusive('\n').take_while(|line| !is_prose(line)).map(str::len).sum::<usize>();
+    if let Some(columns) = head.lines().find(|line| line.contains('\t')).and_then(by_columns) {
+        return Some(columns);
+    }
     let (sentence, confidence) = match sentences(&head[from..]).find(|s| is_prose(s.text)) {
         Some(sentence) => (sentence, 0.3),
         None => (sentences(head).next()?, 0.1),
@@ -477,6 +481,35 @@ mod tests {
         assert_eq!(of_text(text).unwrap(), "NON-COMPETITION AND CONFIDENTIALITY AGREEMENT");
         let table = "Artikel Menge Einzelpreis MwSt\nStuhl 1 5,00\n\nIhr Einkauf bei uns\n";
         assert_eq!(of_text(table).unwrap(), "Ihr Einkauf bei uns");
+    }
+
+    #[test]
+    fn invoice_is_headed_by_what_it_is_and_not_by_its_letterhead() {
+        let text = "FACTUUR.\nDat betaal ik zelf wel.\n\nCoolblue B.V.\nWeena 664\n3012 CN Rotterdam\nNederland\n\n\
+                    KvK Rotterdam 24330087\nBTW NL810433941B01\nIBAN NL50INGB0683251309\n\nFactuurnummer: 993548900\n";
+        assert_eq!(of_text(text).unwrap(), "FACTUUR.");
+        let text = "Beispiel-Rechnungen für ZUGFeRD 2.2, (c) FeRD 2022\n\nSeite 1 von 2\n\n\
+                    Handelsrechnung (380) Nr. R18-31 vom 03.10.2018\n\nWährung: EUR\n\nVerkäufer\nName: Praxis\n\
+                    DE 12345 Beispielstadt\n";
+        assert_eq!(of_text(text).unwrap(), "Handelsrechnung (380) Nr. R18-31 vom 03.10.2018");
+    }
+
+    #[test]
+    fn signature_of_a_letter_is_no_title() {
+        let text = "I had hoped to write to you much earlier this year, but the garden and the children left me no time at \
+                    all until the rain came.\n\nWarmly, Imogen\n";
+        let title = of_text(text).unwrap();
+        assert!(title.starts_with("I had hoped to write"), "{title}");
+    }
+
+    #[test]
+    fn tables_and_data_files_are_called_by_what_they_hold() {
+        let pages = [Page { number: 1, text: "Industry\nAccounting/Finance\nAutomotive\n" }];
+        let table = Document { media_type: Some("text/csv"), ..Document::of(&pages) };
+        assert_eq!(found(&table).unwrap(), ("Industry".to_owned(), "columns"));
+        let pages = [Page { number: 1, text: "orders:\n  - id: 17\n    total: 3\ncustomer:\n  name: x\n" }];
+        let data = Document { media_type: Some("application/json"), ..Document::of(&pages) };
+        assert_eq!(found(&data).unwrap(), ("orders, customer".to_owned(), "keys"));
     }
 
     #[test]

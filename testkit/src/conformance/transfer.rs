@@ -10,14 +10,16 @@ use docmill_core::artifact::Artifact;
 use docmill_core::batch::BatchChange;
 use docmill_core::clock::Timestamp;
 use docmill_core::expansion::ExpansionLimits;
-use docmill_core::id::{BlobKey, ContentHash, IngestionId};
+use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId};
 use docmill_core::ingestion::{Facts, IngestionEnd};
 use docmill_core::limits::Limits;
+use docmill_core::ports::catalogue::Entry;
 use docmill_core::ports::store::{Arrival, ChildChunk, Done, NewChild, NewWorker, Outcome, StepRecord};
 use docmill_core::ports::transfer::{Found, Mark, Origin, Row, TABLES, Table, Value};
 use docmill_core::ports::{Store, Transfer};
 use docmill_core::problem::ResultCode;
-use docmill_core::understanding::Understanding;
+use docmill_core::sketch::Sketch;
+use docmill_core::understanding::{Judgement, Understanding};
 use docmill_core::usage::Usage;
 use docmill_core::{Error, ErrorKind, Result};
 use uuid::Uuid;
@@ -171,9 +173,23 @@ async fn fill(bench: &Bench<dyn Doors>, store: Arc<dyn Store>) -> World {
     world.store.accept(request, access::once("order", "a request")).await.unwrap();
     let (_, key) = access::new_key(&world, world.tenant, "scanner");
     world.store.add_key(key, access::entry("key.create")).await.unwrap();
+    catalogue(&world, leases[0].subject.document.as_ref().unwrap().document_id).await;
     // Whoever looks makes a store count what it has left to be counted later, which would change what is compared.
     world.events().await;
     world
+}
+
+/// Puts all that it can hold of a document into the catalogue.
+async fn catalogue(world: &World, document_id: DocumentId) {
+    let (store, tenant_id) = (&world.store, world.tenant);
+    let tags = vec!["Ünïcödé".into(), "other".into()];
+    let entry = Entry { tenant_id, document_id, tags, sketch: Some(Sketch::of([7; Sketch::BYTES])) };
+    assert!(store.catalogue(vec![entry], 0, 1).await.unwrap());
+    store.merge_tags(tenant_id, "other", "another").await.unwrap().unwrap();
+    let tags = store.unembedded_tags("m", 10).await.unwrap();
+    store.embed_tags("m", tags.into_iter().map(|tag| (tag, vec![0.5, -1.0])).collect()).await.unwrap();
+    let judged = Judgement { kind: Some("letter".into()), ..Judgement::default() };
+    store.judge(vec![(tenant_id, document_id, Some(judged))]).await.unwrap();
 }
 
 /// Adds many members to a container.

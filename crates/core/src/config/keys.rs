@@ -278,6 +278,11 @@ pub static KEYS: &[Key] = &[
         Place::Path(|s| &mut s.ocr.tessdata),
         "The folder of Tesseract's models. Empty means where the system keeps them.",
     ),
+    key(
+        "understand.labels",
+        Place::Names(|s| &mut s.understand.labels),
+        "Files of label sets that documents are sorted by, beside those that are built in; one of the same name replaces it (see `docs/how-to/sort-by-labels.md`).",
+    ),
     llm::URL,
     llm::MODEL,
     llm::KEY,

@@ -20,6 +20,6 @@ pub use options::{ConfigProblem, Options, Raw, Schemes, Written, WrittenAt, reso
 pub use reference::reference;
 pub use settings::{
     BlobSettings, CloudVariables, EngineSettings, KindSettings, LogFormat, LogLevel, LogSettings,
-    OcrSettings, OtelSettings, SandboxMode, SandboxSettings, Settings,
+    OcrSettings, OtelSettings, SandboxMode, SandboxSettings, Settings, UnderstandSettings,
 };
 pub use value::{bytes_text, duration_text, parse_address, parse_bytes, parse_duration};

@@ -43,6 +43,8 @@ pub struct Settings {
     pub pdfium: PathBuf,
     /// How text is recognised in pictures.
     pub ocr: OcrSettings,
+    /// How documents are understood without one.
+    pub understand: UnderstandSettings,
     /// Which language model is asked, and how.
     pub llm: LlmSettings,
     /// Caps.
@@ -75,6 +77,7 @@ impl Settings {
             passwords: Vec::new(),
             pdfium: PathBuf::new(),
             ocr: OcrSettings::default(),
+            understand: UnderstandSettings::default(),
             llm: LlmSettings::default(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),
@@ -340,6 +343,13 @@ pub enum SandboxMode {
     BestEffort,
     /// Refuse to run without Landlock and seccomp.
     Required,
+}
+
+/// How documents are understood on this machine.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UnderstandSettings {
+    /// Files of label sets.
+    pub labels: Vec<String>,
 }
 
 /// How children are fenced in.

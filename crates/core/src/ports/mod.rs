@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod blobs;
+pub mod catalogue;
 pub mod embedder;
 pub mod filter;
 pub mod generator;
@@ -17,6 +18,7 @@ pub mod vector_index;
 
 pub use access::Access;
 pub use blobs::Blobs;
+pub use catalogue::Catalogue;
 pub use embedder::Embedder;
 pub use generator::Generator;
 pub use llm::Llm;

@@ -28,6 +28,7 @@ use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, T
 use crate::ingestion::{Facts, IngestionEnd, Origin};
 use crate::ledger::Ledger;
 use crate::ports::access::Access;
+use crate::ports::catalogue::Catalogue;
 use crate::ports::filter::Particulars;
 use crate::problem::Problem;
 use crate::task::{Lease, NewTask, Size, TaskKind};
@@ -400,6 +401,8 @@ pub struct ListQuery {
     pub until: Option<Timestamp>,
     /// Only what came in with this batch, also if it was there before.
     pub batch: Option<BatchId>,
+    /// Only what has this tag, by its key.
+    pub tag: Option<String>,
     /// Only these.
     pub ids: Option<Vec<DocumentId>>,
     /// At most so many.
@@ -456,7 +459,7 @@ pub struct Tally {
 
 /// The store. Every method names the tenant it works for, or works for the engine as a whole.
 #[async_trait]
-pub trait Store: Access {
+pub trait Store: Access + Catalogue {
     // Tenants.
 
     /// The tenant of that name, made if there is none.

@@ -3,7 +3,8 @@
 use crate::artifact::Transcript;
 use crate::clock::Timestamp;
 use crate::error::Result;
-use crate::understanding::Understanding;
+use crate::sketch::Sketch;
+use crate::understanding::{Judgement, Understanding};
 
 /// Understands documents. It only computes, in proportion to the text up to a limit: call it where it disturbs nobody.
 pub trait Understander: Send + Sync {
@@ -17,6 +18,21 @@ pub trait Understander: Send + Sync {
     /// A document cut into pieces that each say one thing, in its order, at most `most` of them. They are what search by
     /// meaning compares.
     fn pieces(&self, transcript: &Transcript, most: usize) -> Vec<Piece>;
+
+    /// What is left of a text for telling which others are nearly the same; none of one without words.
+    fn sketch(&self, transcript: &Transcript) -> Option<Sketch>;
+
+    /// Texts whose meaning [`judge`](Self::judge) has to know, the same for every document: what kinds and labels are.
+    fn descriptions(&self) -> Vec<String>;
+
+    /// What the meaning of a text says of its document, where words do not tell: `descriptions` are the vectors of
+    /// those, and `pieces` those of the first pieces of the text. None if it says nothing.
+    fn judge(
+        &self,
+        transcript: &Transcript,
+        descriptions: &[Vec<f32>],
+        pieces: &[Vec<f32>],
+    ) -> Result<Option<Judgement>>;
 }
 
 /// A piece of a document.

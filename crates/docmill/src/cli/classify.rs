@@ -1,20 +1,17 @@
 //! `docmill classify`: what files are and say, found out from their text alone; nothing is stored.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use docmill_backends::child::MAX_TEXTS;
 use docmill_core::answer::ReadAnswer;
 use docmill_core::clock::Timestamp;
 use docmill_core::id::TenantId;
-use docmill_core::limits::{MIB, read_capped};
 use docmill_core::ports::Embedder;
 use docmill_core::text::shown;
 use docmill_core::understanding::Understanding;
 use docmill_core::{Error, Result};
-use docmill_understand::fewshot::MAX_EXAMPLES;
-use docmill_understand::labels::{self, LabelSet, builtin};
+use docmill_understand::labels::{self, LabelSet};
 use docmill_understand::{Known, Local, Model, Page};
 use futures::StreamExt;
 use serde::Serialize;
@@ -23,14 +20,7 @@ use uuid::Uuid;
 
 use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
-use crate::ingest::walk::show;
-use crate::wire;
-
-/// A file of labels; examples are named in it, not part of it.
-const MAX_LABELS_BYTES: u64 = MIB;
-
-/// An example of a label.
-const MAX_EXAMPLE_BYTES: u64 = MIB;
+use crate::{label_files, wire};
 
 /// Print what files are and say: title, summary, date, type, tags, labels; nothing is stored
 #[derive(Debug, clap::Args)]
@@ -60,9 +50,9 @@ impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         // Mistakes in label sets are told before anything is read.
         let sets = if self.labels.is_empty() {
-            builtin()?
+            label_files::all(&cx.settings.understand)?
         } else {
-            self.labels.iter().map(|path| label_set(path)).collect::<Result<Vec<_>>>()?
+            self.labels.iter().map(|path| label_files::read(path)).collect::<Result<Vec<_>>>()?
         };
         let embedder = wire::embedder(&cx.settings, &cx.clock)?;
         let outcome = self.classify(cx, sets, &embedder).await;
@@ -135,37 +125,6 @@ impl labels::Embedder for Children {
         }
         Ok(vectors)
     }
-}
-
-/// A set from its file, with the texts of the example files that it names. Those lie beside it.
-fn label_set(path: &Path) -> Result<LabelSet> {
-    let text = read_text(path, MAX_LABELS_BYTES)?;
-    let mut set = LabelSet::parse(&text)
-        .map_err(|e| Error::invalid_config(format!("`{}`: {}", show(path), e.message())))?;
-    // Before any of them is read: what cannot be learnt from must not fill the memory.
-    let named: usize = set.labels.iter().map(|label| label.files.len()).sum();
-    if named > MAX_EXAMPLES {
-        return Err(Error::limit_exceeded(format!(
-            "`{}` names {named} example files, more than the {MAX_EXAMPLES} that can be learnt from",
-            show(path)
-        ))
-        .with_hint("name fewer files: the clearest ones of each label"));
-    }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    for label in &mut set.labels {
-        for file in &label.files {
-            label.examples.push(read_text(&folder.join(file), MAX_EXAMPLE_BYTES)?);
-        }
-    }
-    Ok(set)
-}
-
-fn read_text(path: &Path, limit: u64) -> Result<String> {
-    let file = File::open(path)
-        .map_err(|e| Error::unreadable(format!("`{}` cannot be read", show(path))).with_source(e))?;
-    let bytes = read_capped(file, limit, &format!("`{}`", show(path)))?;
-    String::from_utf8(bytes)
-        .map_err(|e| Error::invalid_config(format!("`{}` is no UTF-8 text", show(path))).with_source(e))
 }
 
 impl Answer {

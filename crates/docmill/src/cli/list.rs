@@ -16,6 +16,9 @@ pub(super) struct Args {
     /// Only documents in this state
     #[arg(long, value_name = "STATE", value_parser = states())]
     state: Option<String>,
+    /// Only documents that have this tag
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -37,6 +40,7 @@ impl Args {
             since: None,
             until: None,
             batch: None,
+            tag: self.tag,
             text: None,
             limit: self.limit,
             cursor: self.cursor,

@@ -34,6 +34,7 @@ mod search;
 mod serve;
 mod show;
 mod status;
+mod tags;
 mod tenant;
 mod text;
 mod why;
@@ -112,6 +113,7 @@ enum Command {
     Get(get::Args),
     Page(page::Args),
     Search(search::Args),
+    Tags(tags::Args),
     Status(status::Args),
     Why(why::Args),
     Audit(audit::Args),
@@ -234,6 +236,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Get(args) => args.run(cx).await,
         Command::Page(args) => args.run(cx).await,
         Command::Search(args) => args.run(cx).await,
+        Command::Tags(args) => args.run(cx).await,
         Command::Status(args) => args.run(cx).await,
         Command::Why(args) => args.run(cx).await,
         Command::Audit(args) => args.run(cx).await,

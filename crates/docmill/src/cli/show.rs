@@ -3,10 +3,12 @@
 use docmill_core::Result;
 use docmill_core::answer::ShowAnswer;
 use docmill_core::call::Call;
+use docmill_core::sketch::NearAnswer;
 use docmill_core::text::shown;
 
-use super::{ask, print};
+use super::print;
 use crate::context::{Context, Exit};
+use crate::session::Session;
 use crate::terminal::{count, relative, size, table};
 
 /// Members and events that are shown; `--json` has them all
@@ -24,13 +26,24 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
-        let answer: ShowAnswer = ask(cx, "show", Call::Show { id: self.id }).await?;
-        print(cx, &answer, |answer| human(cx, answer))?;
+        let session = Session::open(&cx.settings, &cx.clock, "show").await?;
+        let answer = look(cx, &session, self.id).await;
+        let closed = session.close(std::time::Duration::ZERO).await;
+        let (answer, near) = answer?;
+        closed?;
+        print(cx, &answer, |answer| human(cx, answer, &near))?;
         Ok(Exit::Ok)
     }
 }
 
-fn human(cx: &Context, answer: &ShowAnswer) -> String {
+/// The document, and for people those that say nearly the same; `--json` is promised to be the document alone.
+async fn look(cx: &Context, session: &Session, id: String) -> Result<(ShowAnswer, NearAnswer)> {
+    let answer = session.ask(Call::Show { id: id.clone() }).await?;
+    let near = if cx.terminal.json { NearAnswer::default() } else { session.ask(Call::Near { id }).await? };
+    Ok((answer, near))
+}
+
+fn human(cx: &Context, answer: &ShowAnswer, near: &NearAnswer) -> String {
     let now = cx.clock.now();
     let mut facts: Vec<(&str, String)> = vec![
         ("document", answer.document_id.to_string()),
@@ -65,6 +78,26 @@ fn human(cx: &Context, answer: &ShowAnswer) -> String {
     for problem in &answer.problems {
         out.push_str(&format!("problem   {}: {}\n", problem.code.name(), shown(&problem.message)));
     }
+    for (set, said) in &answer.labels {
+        let labels = if said.labels.is_empty() { "–".to_owned() } else { said.labels.join(", ") };
+        let sure = said.confidence * 100.0;
+        out.push_str(&format!(
+            "label     {}: {} ({}, {sure:.0} %)\n",
+            shown(set),
+            shown(&labels),
+            said.method
+        ));
+    }
+    let alike = near.items.iter().map(|line| {
+        let title = line.title.clone().unwrap_or_default();
+        vec![
+            line.document_id.to_string(),
+            format!("{:.0} %", line.similarity * 100.0),
+            line.name.clone(),
+            title,
+        ]
+    });
+    section(&mut out, &["NEARLY THE SAME", "SHARED", "NAME", "TITLE"], alike.collect());
     let receipts = answer.ingestions.iter().map(|line| {
         vec![
             line.ingestion_id.to_string(),

@@ -13,6 +13,7 @@ mod reference;
 mod steering;
 #[path = "../support/mod.rs"]
 mod support;
+mod tags;
 mod upload;
 
 use serde_json::Value;

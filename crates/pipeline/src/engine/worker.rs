@@ -48,6 +48,7 @@ pub(super) async fn work(engine: Arc<Engine>, reports: mpsc::UnboundedReceiver<R
     let mut followers = JoinSet::new();
     if engine.options.follow {
         followers.spawn(followers::index::follow(Arc::clone(&engine.inner)));
+        followers.spawn(followers::catalogue::follow(Arc::clone(&engine.inner)));
         followers.spawn(followers::meanings::follow(Arc::clone(&engine.inner)));
     }
 
@@ -63,7 +64,9 @@ pub(super) async fn work(engine: Arc<Engine>, reports: mpsc::UnboundedReceiver<R
     company.shutdown().await;
     if engine.options.follow && engine.options.exit_when_idle {
         followers::index::caught_up(&engine.inner).await;
+        followers::catalogue::caught_up(&engine.inner).await;
         followers::meanings::caught_up(&engine.inner).await;
+        followers::catalogue::tags_embedded(&engine.inner).await;
     }
     followers.shutdown().await;
     engine.inner.deps.embedder.drain().await;

@@ -9,17 +9,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docmill_core::artifact::Transcript;
 use docmill_core::error::ErrorNote;
-use docmill_core::id::{BlobKey, TenantId};
+use docmill_core::id::{BlobKey, DocumentId, TenantId};
 use docmill_core::ports::store::ChangedDocument;
 use docmill_core::ports::understander::Piece;
 use docmill_core::ports::vector_index::{EmbeddedDocument, Passage, VectorChange};
+use docmill_core::understanding::Judgement;
 use docmill_core::{Error, ErrorKind, Result};
 use futures::StreamExt as _;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{Follower, POLL, Step, follow_with, wake};
+use crate::blocking::blocking;
 use crate::service::Inner;
 use crate::transcripts;
 
@@ -33,6 +36,8 @@ const MAX_AGE: Duration = Duration::from_secs(10);
 const MAX_PIECES_PER_DOCUMENT: usize = 1_024;
 /// Pieces that a child gets at once.
 const PIECES_AT_ONCE: usize = 32;
+/// Pieces by which it is told what a document is about.
+const MAX_JUDGED: usize = 16;
 /// Documents that are worked on side by side.
 const SIDE_BY_SIDE: usize = 4;
 
@@ -89,15 +94,16 @@ impl Follower for MeaningFollower {
             return Ok(Step::Elsewhere);
         }
         let began = Instant::now();
-        let (mut batch, mut pieces, mut upto) = (Vec::new(), 0, from);
+        let (mut batch, mut judged, mut pieces, mut upto) = (Vec::new(), Vec::new(), 0, from);
         let mut embedding = futures::stream::iter(new)
             .map(|change| async { (change.seq, embedded(inner, change).await) })
             .buffered(SIDE_BY_SIDE);
         while let Some((seq, change)) = embedding.next().await {
-            let change = change?;
+            let (change, judgement) = change?;
             if let VectorChange::Put(document) = &change {
                 pieces += document.passages.as_ref().map_or(0, Vec::len);
             }
+            judged.extend(judgement);
             batch.push(change);
             upto = seq;
             if pieces >= MAX_PIECES || began.elapsed() >= MAX_AGE {
@@ -105,6 +111,10 @@ impl Follower for MeaningFollower {
             }
         }
         drop(embedding);
+        // Before the index moves on: whoever repeats the batch says the same again.
+        if !judged.is_empty() {
+            deps.store.judge(judged).await?;
+        }
         if !deps.vectors.apply(model, batch, from, upto).await? {
             tracing::debug!(from, upto, "another process was faster to update the vector index");
             return Ok(Step::Elsewhere);
@@ -118,54 +128,94 @@ impl Follower for MeaningFollower {
     }
 }
 
-/// A change as the index wants it.
-async fn embedded(inner: &Inner, change: ChangedDocument) -> Result<VectorChange> {
+/// What is to be kept of what a document's meaning says, if that is other than before.
+type Judged = Option<(TenantId, DocumentId, Option<Judgement>)>;
+
+/// A change as the index wants it, and what the meaning of the document says of it.
+async fn embedded(inner: &Inner, change: ChangedDocument) -> Result<(VectorChange, Judged)> {
     let ChangedDocument {
         tenant_id, document_id, removed, name, media_type, particulars, transcription, ..
     } = change;
     let Some(key) = transcription.filter(|_| !removed) else {
-        return Ok(VectorChange::Remove(tenant_id, document_id));
+        return Ok((VectorChange::Remove(tenant_id, document_id), Some((tenant_id, document_id, None))));
     };
     let model = inner.deps.embedder.model();
     let known = inner.deps.vectors.sources(model, tenant_id, &[document_id]).await?;
     let source = key.as_str().to_owned();
-    let passages = if known.first().is_some_and(|known| known.as_ref() == Some(&source)) {
-        None
+    let (passages, judged) = if known.first().is_some_and(|known| known.as_ref() == Some(&source)) {
+        (None, None)
     } else {
-        Some(passages(inner, tenant_id, &key).await?)
+        let (passages, judgement) = passages(inner, tenant_id, &key).await?;
+        (Some(passages), Some((tenant_id, document_id, judgement)))
     };
-    Ok(VectorChange::Put(EmbeddedDocument {
-        tenant_id,
-        document_id,
-        name,
-        media_type,
-        particulars,
-        source,
-        passages,
-    }))
+    let document =
+        EmbeddedDocument { tenant_id, document_id, name, media_type, particulars, source, passages };
+    Ok((VectorChange::Put(document), judged))
 }
 
-/// The pieces of a document with their meanings. Only what may pass by itself is an error: the batch waits then.
-async fn passages(inner: &Inner, tenant: TenantId, key: &BlobKey) -> Result<Vec<Passage>> {
+/// The pieces of a document with their meanings, and what those say. Only what may pass by itself is an error: the batch
+/// waits then.
+async fn passages(
+    inner: &Inner,
+    tenant: TenantId,
+    key: &BlobKey,
+) -> Result<(Vec<Passage>, Option<Judgement>)> {
     let limit = inner.deps.settings.limits.max_text_bytes;
     let transcript = match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
-        Ok(transcript) => transcript,
+        Ok(transcript) => Arc::new(transcript),
         Err(error) if passes(&error) => return Err(error),
         Err(error) => {
             tracing::error!(%key, error = %error.for_log(), "a document is not embedded: its text cannot be read");
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
     };
-    let understander = Arc::clone(&inner.deps.understander);
-    let pieces = crate::blocking::off_thread(u64::MAX, move || {
-        Ok(understander.pieces(&transcript, MAX_PIECES_PER_DOCUMENT))
-    })
-    .await?;
+    let (understander, whole) = (Arc::clone(&inner.deps.understander), Arc::clone(&transcript));
+    let pieces = blocking(move || Ok(understander.pieces(&whole, MAX_PIECES_PER_DOCUMENT))).await?;
     let mut passages = Vec::with_capacity(pieces.len());
     for some in pieces.chunks(PIECES_AT_ONCE) {
         passages.extend(meanings(inner, tenant, some).await?);
     }
-    Ok(passages)
+    let judgement = judgement(inner, tenant, transcript, &passages).await?;
+    Ok((passages, judgement))
+}
+
+/// What the first pieces of a document say of it. An error that is not about to pass is no reason to stop: the document
+/// stays without it.
+async fn judgement(
+    inner: &Inner,
+    tenant: TenantId,
+    transcript: Arc<Transcript>,
+    passages: &[Passage],
+) -> Result<Option<Judgement>> {
+    let first: Vec<Vec<f32>> = passages.iter().take(MAX_JUDGED).map(|p| p.vector.clone()).collect();
+    let described = match described(inner, tenant).await {
+        Ok(described) => described.clone(),
+        Err(error) if passes(&error) => return Err(error),
+        Err(error) => {
+            tracing::warn!(error = %error.for_log(), "what kinds and labels mean cannot be embedded");
+            return Ok(None);
+        }
+    };
+    let understander = Arc::clone(&inner.deps.understander);
+    let judged = blocking(move || understander.judge(&transcript, &described, &first)).await;
+    judged.or_else(|error| {
+        tracing::warn!(error = %error.for_log(), "the meaning of a document says nothing of it");
+        Ok(None)
+    })
+}
+
+/// What kinds and labels mean, embedded once and not for each document.
+async fn described(inner: &Inner, tenant: TenantId) -> Result<&Vec<Vec<f32>>> {
+    inner
+        .described
+        .get_or_try_init(|| async {
+            let mut vectors = Vec::new();
+            for some in inner.deps.understander.descriptions().chunks(PIECES_AT_ONCE) {
+                vectors.extend(inner.deps.embedder.embed(tenant, some.to_vec()).await?);
+            }
+            Ok(vectors)
+        })
+        .await
 }
 
 /// The meanings of some pieces; where the model fails on them together, each is tried alone.

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Inner, doctor, find_head, keys, no_document, remove, reprocess, search};
+use super::{Inner, doctor, find_head, keys, no_document, remove, reprocess, search, tags};
 use crate::engine::known_kind;
 use crate::maintenance::{backup, prune, verify};
 use crate::transcripts;
@@ -42,14 +42,19 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::WaitBatch { batch_id, wait_ms } => {
             json(wait_batch(inner, tenant, batch_id, Duration::from_millis(wait_ms)).await?)
         }
-        Call::List { state, media_type, language, since, until, batch, text, limit, cursor } => {
+        Call::List { state, media_type, language, since, until, batch, tag, text, limit, cursor } => {
             let state = state.as_deref().map(document_state).transpose()?;
             let ids = match text.filter(|text| !text.trim().is_empty()) {
                 Some(text) => Some(search::find(inner, tenant, text, MAX_LIMIT).await?),
                 None => None,
             };
             let limit = limit.min(MAX_LIMIT);
-            let query = ListQuery { state, media_type, language, since, until, batch, ids, limit, cursor };
+            let tag = match tag {
+                Some(tag) => Some(tags::key_of(inner, tenant, &tag).await?),
+                None => None,
+            };
+            let query =
+                ListQuery { state, media_type, language, since, until, batch, tag, ids, limit, cursor };
             json(store.list(tenant, &query).await?)
         }
         Call::Ingestion { id } => json(find_ingestion(inner, tenant, id).await?),
@@ -78,6 +83,12 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
             json(search::search(inner, tenant, asked).await?)
         }
         Call::Similar { id, limit } => json(search::similar(inner, tenant, &id, limit.min(MAX_LIMIT)).await?),
+        Call::Near { id } => json(tags::near(inner, tenant, &id).await?),
+        Call::Tags { containing, limit, cursor } => {
+            json(tags::list(inner, tenant, containing, limit.min(MAX_LIMIT), cursor).await?)
+        }
+        Call::MergeTags { from, into } => json(tags::merge(inner, tenant, &from, &into).await?),
+        Call::SimilarTags { limit } => json(tags::similar(inner, tenant, limit.min(MAX_LIMIT)).await?),
         Call::Status => status(inner, tenant).await,
         Call::Why { id } => json(store.why(tenant, &id).await?.ok_or_else(|| no_document(&id))?),
         Call::Audit { batch } => audit(inner, tenant, batch.as_deref()).await,
@@ -180,18 +191,28 @@ pub(super) async fn find_batch(inner: &Inner, tenant: TenantId, batch: &str) -> 
     })
 }
 
+/// Whether tags and near duplicates are known up to a change. A catalogue that does not get on is not waited for.
+async fn is_catalogued(inner: &Inner, upto: i64) -> Result<bool> {
+    Ok(inner.catalogue_error().is_some() || inner.deps.store.catalogued().await? >= upto)
+}
+
 /// Waits until the batch has ended and everything of it can be searched, or until the time is up.
 async fn wait_batch(inner: &Inner, tenant: TenantId, batch: BatchId, wait: Duration) -> Result<BatchTotals> {
     let id = batch.to_string();
     let until = Instant::now() + wait;
     let mut changed = inner.deps.store.changed();
     let mut indexed = inner.indexed.subscribe();
+    let mut catalogued = inner.catalogued.subscribe();
     loop {
         changed.borrow_and_update();
         indexed.borrow_and_update();
+        catalogued.borrow_and_update();
         let totals = find_batch(inner, tenant, &id).await?;
         let ended = matches!(totals.state, BatchState::Finished | BatchState::Cancelled);
-        if ended && inner.deps.index.watermark().await? >= totals.change_seq {
+        if ended
+            && inner.deps.index.watermark().await? >= totals.change_seq
+            && is_catalogued(inner, totals.change_seq).await?
+        {
             return Ok(totals);
         }
         let now = Instant::now();
@@ -203,6 +224,7 @@ async fn wait_batch(inner: &Inner, tenant: TenantId, batch: BatchId, wait: Durat
         tokio::select! {
             Ok(()) = changed.changed() => {}
             Ok(()) = indexed.changed() => {}
+            Ok(()) = catalogued.changed() => {}
             () = tokio::time::sleep_until((now + LOOK_AT_LEAST_EVERY).min(until)) => {}
         }
     }
@@ -211,6 +233,7 @@ async fn wait_batch(inner: &Inner, tenant: TenantId, batch: BatchId, wait: Durat
 /// What the store knows, and what the file says of itself, which lies with its text.
 async fn show(inner: &Inner, tenant: TenantId, id: &str) -> Result<ShowAnswer> {
     let mut answer = inner.deps.store.show(tenant, id).await?.ok_or_else(|| no_document(id))?;
+    tags::complete(inner, tenant, &mut answer).await?;
     let head = find_head(&inner.deps, tenant, id).await?;
     if let Some(key) = &head.transcription {
         let limit = inner.deps.settings.limits.max_text_bytes;

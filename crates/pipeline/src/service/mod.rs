@@ -1,6 +1,6 @@
 //! What the command line and the server call. Every answer is one of `docmill_core::answer`, as JSON.
 //!
-//! `calls` holds one function for each call; `search`, `reprocess`, `remove`, `generate`, `keys`, `doctor` and `read` are
+//! `calls` holds one function for each call; `search`, `tags`, `reprocess`, `remove`, `generate`, `keys`, `doctor` and `read` are
 //! the longer ones; `sample` makes the page for scrapers. Calls that change something are written to the audit log first.
 
 mod calls;
@@ -12,6 +12,7 @@ mod remove;
 mod reprocess;
 mod sample;
 mod search;
+mod tags;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -66,6 +67,15 @@ pub(crate) struct Inner {
     /// Held by whoever keeps the vector index up to date.
     pub(crate) embedding: tokio::sync::Mutex<()>,
     embedding_error: Mutex<Option<ErrorNote>>,
+    /// Up to where the catalogue holds everything, as its follower in this process last saw.
+    pub(crate) catalogued: watch::Sender<i64>,
+    /// Held by whoever keeps the catalogue up to date.
+    pub(crate) cataloguing: tokio::sync::Mutex<()>,
+    catalogue_error: Mutex<Option<ErrorNote>>,
+    /// Counts up when no tag is left to embed, or none can be embedded.
+    pub(crate) tags_embedded: watch::Sender<u64>,
+    /// What kinds and labels mean, embedded once.
+    pub(crate) described: tokio::sync::OnceCell<Vec<Vec<f32>>>,
     sampler: Sampler,
     viewer: Viewer,
     /// Who asks the model what.
@@ -94,6 +104,20 @@ impl Inner {
         self.embedded.send_if_modified(|before| std::mem::replace(before, upto) != upto);
     }
 
+    /// What the follower of the catalogue met last; nothing if all is well.
+    pub(crate) fn catalogue_error(&self) -> Option<ErrorNote> {
+        self.catalogue_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The catalogue holds everything up to here, by whoever's work.
+    pub(crate) fn note_catalogued(&self, upto: i64) {
+        self.catalogued.send_if_modified(|before| std::mem::replace(before, upto) != upto);
+    }
+
+    pub(crate) fn set_catalogue_error(&self, error: Option<ErrorNote>) {
+        *self.catalogue_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+
     pub(crate) fn set_embedding_error(&self, error: Option<ErrorNote>) {
         *self.embedding_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }
@@ -118,6 +142,11 @@ impl Service {
             embedded: watch::channel(0).0,
             embedding: tokio::sync::Mutex::new(()),
             embedding_error: Mutex::new(None),
+            catalogued: watch::channel(0).0,
+            cataloguing: tokio::sync::Mutex::new(()),
+            catalogue_error: Mutex::new(None),
+            tags_embedded: watch::channel(0).0,
+            described: tokio::sync::OnceCell::new(),
             sampler: Sampler::default(),
             turns: Turns::default(),
         };

@@ -213,6 +213,25 @@ impl docmill_core::ports::Understander for FirstLine {
             .take(most)
             .collect()
     }
+
+    fn sketch(&self, _: &docmill_core::artifact::Transcript) -> Option<docmill_core::sketch::Sketch> {
+        None
+    }
+
+    fn descriptions(&self) -> Vec<String> {
+        vec!["what a note is".into()]
+    }
+
+    /// A note, if the description was embedded.
+    fn judge(
+        &self,
+        _: &docmill_core::artifact::Transcript,
+        descriptions: &[Vec<f32>],
+        pieces: &[Vec<f32>],
+    ) -> docmill_core::Result<Option<docmill_core::understanding::Judgement>> {
+        let kind = (descriptions.len() == 1 && !pieces.is_empty()).then(|| "note".to_owned());
+        Ok(Some(docmill_core::understanding::Judgement { kind, ..Default::default() }))
+    }
 }
 
 /// Makes nothing: no scenario asks for test documents.

@@ -22,14 +22,18 @@ use docmill_core::id::{
 };
 use docmill_core::ingestion::{Facts, IngestionEnd};
 use docmill_core::ledger::Ledger;
+use docmill_core::ports::catalogue::{ComparedTag, Entry, TagName, TagQuery, Uncatalogued};
 use docmill_core::ports::store::{
     Accepted, Arrival, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead,
     Done, Exchange, ListQuery, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection,
     StepRecord, StoredContent, Swept, Tally, Terms,
 };
-use docmill_core::ports::{Access, Store};
+use docmill_core::ports::{Access, Catalogue, Store};
+use docmill_core::sketch::NearLine;
 use docmill_core::state::TaskState;
+use docmill_core::tag::{MergeAnswer, TagsAnswer};
 use docmill_core::task::{Attempts, Lease, MAX_LOST, NewTask, Subject, SubjectDocument, TaskKind};
+use docmill_core::understanding::Judgement;
 use docmill_core::{Error, ErrorKind, Result};
 use tokio::sync::watch;
 
@@ -60,6 +64,7 @@ struct State {
     workers: Vec<WorkerId>,
     log: Vec<String>,
     changes: Vec<ChangedDocument>,
+    judged: BTreeMap<DocumentId, Option<Judgement>>,
 }
 
 struct Task {
@@ -105,6 +110,12 @@ impl FakeStore {
     pub(crate) fn facts(&self, name: &str) -> Facts {
         let state = self.state.lock().unwrap();
         state.ingestions.iter().find(|i| i.name == name).map(|i| i.facts.clone()).unwrap_or_default()
+    }
+
+    /// What meanings say that documents are.
+    pub(crate) fn kinds_by_meaning(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        state.judged.values().flatten().filter_map(|judged| judged.kind.clone()).collect()
     }
 
     /// Adds so many changed documents to the change log.
@@ -351,6 +362,52 @@ impl Access for FakeStore {
     }
     async fn audit_log(&self, _tenant: TenantId, _after: i64, _limit: usize) -> Result<AuditLogAnswer> {
         absent()
+    }
+}
+
+/// Holds everything at once, so that nobody waits for its follower.
+#[async_trait]
+impl Catalogue for FakeStore {
+    async fn catalogued(&self) -> Result<i64> {
+        self.last_change().await
+    }
+    async fn uncatalogued(&self, _after: i64, _limit: usize) -> Result<Vec<Uncatalogued>> {
+        Ok(Vec::new())
+    }
+    async fn catalogue(&self, _entries: Vec<Entry>, _from: i64, _upto: i64) -> Result<bool> {
+        absent()
+    }
+    async fn tags(&self, _tenant: TenantId, _query: &TagQuery) -> Result<TagsAnswer> {
+        absent()
+    }
+    async fn tag_names(&self, _tenant: TenantId, _keys: &[String]) -> Result<Vec<Option<String>>> {
+        absent()
+    }
+    async fn merge_tags(&self, _tenant: TenantId, _from: &str, _into: &str) -> Result<Option<MergeAnswer>> {
+        absent()
+    }
+    async fn unembedded_tags(&self, _model: &str, _limit: usize) -> Result<Vec<TagName>> {
+        Ok(Vec::new())
+    }
+    async fn embed_tags(&self, _model: &str, _tags: Vec<(TagName, Vec<f32>)>) -> Result<()> {
+        absent()
+    }
+    async fn compared_tags(&self, _tenant: TenantId, _model: &str) -> Result<Vec<ComparedTag>> {
+        absent()
+    }
+    async fn near(&self, _tenant: TenantId, _document: DocumentId) -> Result<Vec<NearLine>> {
+        absent()
+    }
+    async fn judge(&self, judged: Vec<(TenantId, DocumentId, Option<Judgement>)>) -> Result<()> {
+        self.state
+            .lock()
+            .unwrap()
+            .judged
+            .extend(judged.into_iter().map(|(_, document, said)| (document, said)));
+        Ok(())
+    }
+    async fn judgement(&self, _tenant: TenantId, document: DocumentId) -> Result<Option<Judgement>> {
+        Ok(self.state.lock().unwrap().judged.get(&document).cloned().flatten())
     }
 }
 

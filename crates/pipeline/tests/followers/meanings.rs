@@ -26,11 +26,13 @@ async fn documents_are_embedded_piece_by_piece_and_only_once() {
     read(&world, &documents).await;
     world.work().await;
     assert_eq!(world.vectors.passages(), passages(&[("told-a.txt", 3), ("told-b.txt", 1)]));
-    assert_eq!(world.embedder.texts(), 4);
+    // Four pieces, and once what a note is.
+    assert_eq!(world.embedder.texts(), 5);
+    assert_eq!(world.store.kinds_by_meaning(), ["note", "note"]);
     // Something about it has changed, but nothing that it says.
     world.store.change_document(1, "told-a.txt");
     world.work().await;
-    assert_eq!(world.embedder.texts(), 4);
+    assert_eq!(world.embedder.texts(), 5);
     assert_eq!(world.vectors.passages(), passages(&[("told-a.txt", 3), ("told-b.txt", 1)]));
 }
 

@@ -135,6 +135,8 @@ struct ListParams {
     until: Option<Timestamp>,
     /// Only what came in with this batch, also if it was there before.
     batch_id: Option<BatchId>,
+    /// Only what has this tag.
+    tag: Option<String>,
     /// Only those that this query finds, as in search; of very many the best thousand.
     q: Option<String>,
 }
@@ -147,6 +149,7 @@ async fn list(cx: Cx, Asked(params): Asked<ListParams>) -> Answer {
         since: params.since,
         until: params.until,
         batch: params.batch_id,
+        tag: params.tag,
         text: params.q,
         limit: within(params.limit, PAGE)?,
         cursor: params.cursor,

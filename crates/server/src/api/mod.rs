@@ -21,6 +21,7 @@ mod reference;
 mod reply;
 mod search;
 mod status;
+mod tags;
 mod upload;
 
 use axum::{Router, middleware};
@@ -39,6 +40,7 @@ fn operations() -> Vec<Operation> {
     all.extend(pages::operations());
     all.extend(ingestions::operations());
     all.extend(search::operations());
+    all.extend(tags::operations());
     all.extend(batches::operations());
     all.extend(generate::operations());
     all.extend(problems::operations());

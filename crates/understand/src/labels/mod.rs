@@ -122,7 +122,8 @@ impl LabelSet {
             _ => Vec::new(),
         };
         let classifier = self.learn(embedder)?;
-        Ok(Prepared { set: self.clone(), phrases, owners, meanings, classifier })
+        let learnt_vectors = embedder.is_some();
+        Ok(Prepared { set: self.clone(), phrases, owners, meanings, classifier, learnt_vectors })
     }
 
     /// A classifier from the examples, if there are some for at least two labels.
@@ -161,6 +162,8 @@ pub struct Prepared {
     /// For each label the vector of its description.
     meanings: Vec<Vec<f32>>,
     classifier: Option<Classifier>,
+    /// The examples were learnt with their vectors.
+    learnt_vectors: bool,
 }
 
 impl Prepared {
@@ -169,18 +172,31 @@ impl Prepared {
         &self.set
     }
 
+    /// What the labels mean, in words, if the set compares meanings.
+    pub fn descriptions(&self) -> impl Iterator<Item = &str> {
+        let semantic = self.set.mode == Mode::Semantic;
+        self.set.labels.iter().filter(move |_| semantic).map(|label| label.description.as_str())
+    }
+
     /// What the set says of a text.
     pub fn label(&self, text: &str, embedder: Option<&dyn Embedder>) -> Result<Labelled> {
         let text = &text[..text.floor_char_boundary(MAX_BYTES)];
-        let vector = match embedder {
+        let pieces = match embedder {
             Some(embedder) if !self.meanings.is_empty() || self.classifier.is_some() => {
                 Some(pieces_of(embedder, text)?)
             }
             _ => None,
         };
+        Ok(self.label_by(text, &self.meanings, pieces.as_deref()))
+    }
+
+    /// What the set says of a text, given the vectors of what its labels mean and of the first pieces of the text.
+    pub fn label_by(&self, text: &str, meanings: &[Vec<f32>], pieces: Option<&[Vec<f32>]>) -> Labelled {
+        let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+        let pieces = pieces.map(|pieces| &pieces[..pieces.len().min(MAX_PIECES)]);
         let (mut scores, matched) = match self.set.mode {
             Mode::Rules => self.by_rules(text),
-            Mode::Semantic => (self.by_meaning(vector.as_deref().unwrap_or_default()), Vec::new()),
+            Mode::Semantic => (by_meaning(meanings, pieces.unwrap_or_default()), Vec::new()),
             Mode::Examples => (None, Vec::new()),
         };
         let mut methods = Vec::new();
@@ -189,7 +205,7 @@ impl Prepared {
         }
         let mut shares = scores.as_deref().map(|s| self.shares(s));
         if let Some(classifier) = &self.classifier {
-            let whole = vector.as_deref().and_then(mean);
+            let whole = pieces.filter(|_| self.learnt_vectors).and_then(mean);
             let verdict = classifier.classify(text, whole.as_deref());
             let learnt = self.in_order(&verdict.scores);
             let with_examples = self.set.labels.iter().filter(|l| !l.examples.is_empty()).count().max(1);
@@ -204,8 +220,8 @@ impl Prepared {
             methods.push("examples");
         }
         match (scores, shares) {
-            (Some(scores), Some(shares)) => Ok(self.decide(&scores, &shares, &methods, matched)),
-            _ => Ok(self.off()),
+            (Some(scores), Some(shares)) => self.decide(&scores, &shares, &methods, matched),
+            _ => self.off(),
         }
     }
 
@@ -227,21 +243,6 @@ impl Prepared {
         }
         matched.sort_by(|a, b| b.score.abs().total_cmp(&a.score.abs()));
         (Some(scores), matched)
-    }
-
-    /// How near the nearest pieces of the text are to each label; nothing without a model.
-    fn by_meaning(&self, pieces: &[Vec<f32>]) -> Option<Vec<f32>> {
-        if self.meanings.is_empty() || pieces.is_empty() {
-            return None;
-        }
-        let near = |meaning: &Vec<f32>| {
-            let mut each: Vec<f32> = pieces.iter().map(|piece| cosine(piece, meaning)).collect();
-            each.sort_by(|a, b| b.total_cmp(a));
-            // One passage that is about it is enough, but two are better evidence than one.
-            let best = &each[..each.len().min(2)];
-            best.iter().sum::<f32>() / best.len() as f32
-        };
-        Some(self.meanings.iter().map(near).collect())
     }
 
     /// Scores as parts of 1.
@@ -331,6 +332,21 @@ impl Prepared {
             reason: Some(reason),
         }
     }
+}
+
+/// How near the nearest pieces of the text are to each label; nothing without a model.
+fn by_meaning(meanings: &[Vec<f32>], pieces: &[Vec<f32>]) -> Option<Vec<f32>> {
+    if meanings.is_empty() || pieces.is_empty() {
+        return None;
+    }
+    let near = |meaning: &Vec<f32>| {
+        let mut each: Vec<f32> = pieces.iter().map(|piece| cosine(piece, meaning)).collect();
+        each.sort_by(|a, b| b.total_cmp(a));
+        // One passage that is about it is enough, but two are better evidence than one.
+        let best = &each[..each.len().min(2)];
+        best.iter().sum::<f32>() / best.len() as f32
+    };
+    Some(meanings.iter().map(near).collect())
 }
 
 /// The vectors of the first pieces of a text.

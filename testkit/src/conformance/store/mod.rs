@@ -3,6 +3,7 @@
 
 pub(super) mod access;
 mod batches;
+mod catalogue;
 mod children;
 mod documents;
 mod events;
@@ -29,5 +30,6 @@ pub fn suite() -> Suite<dyn Store> {
     cases.extend(events::cases());
     cases.extend(watch::cases());
     cases.extend(access::cases());
+    cases.extend(catalogue::cases());
     Suite { port: "store", cases }
 }

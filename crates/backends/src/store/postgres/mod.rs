@@ -10,6 +10,7 @@
 
 mod access;
 mod batch;
+mod catalogue;
 mod children;
 mod claim;
 mod commit;

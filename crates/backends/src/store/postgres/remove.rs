@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::row::{Columns, sql_error};
 use super::tx::Tx;
-use super::{steer, task};
+use super::{catalogue, steer, task};
 
 /// Answers the blobs that nothing names any more, or nothing if the tenant has no such document.
 pub(super) async fn remove(
@@ -67,6 +67,7 @@ pub(super) async fn remove(
             .await
             .map_err(sql_error("forget what was made"))?;
     }
+    catalogue::forget(tx, tenant, document).await?;
     // The hash makes room for the same content; no content has this one.
     query::<Postgres>(
         "UPDATE document SET removed = true, content_hash = $2, bytes = 0, name = '', blob_key = '', media_type = NULL,

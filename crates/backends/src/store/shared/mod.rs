@@ -1,5 +1,6 @@
 //! What the stores have in common because it does not depend on a database: decisions, words, small sums.
 
+pub(super) mod catalogue;
 #[cfg(feature = "postgres")]
 pub(super) mod claim;
 pub(super) mod events;

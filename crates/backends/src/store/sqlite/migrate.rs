@@ -17,6 +17,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
         include_str!("../../../../../migrations/sqlite/0007_understanding_apart.sql"),
     ),
     ("0008_usage", include_str!("../../../../../migrations/sqlite/0008_usage.sql")),
+    ("0010_catalogue", include_str!("../../../../../migrations/sqlite/0010_catalogue.sql")),
 ];
 
 /// The schema this build works with.

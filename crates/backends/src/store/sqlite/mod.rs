@@ -6,6 +6,7 @@
 
 mod access;
 mod batch;
+mod catalogue;
 mod children;
 mod claim;
 mod commit;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::row::sql_error;
 use super::tx::Tx;
-use super::{steer, task};
+use super::{catalogue, steer, task};
 
 /// Answers the blobs that nothing names any more, or nothing if the tenant has no such document.
 pub(super) fn remove(
@@ -46,6 +46,7 @@ pub(super) fn remove(
     ] {
         tx.sql(sql)?.execute([document.as_bytes()]).map_err(sql_error("forget what was made"))?;
     }
+    catalogue::forget(tx, tenant, document)?;
     let number = tx.next_change()?;
     // The hash makes room for the same content; no content has this one.
     tx.sql(

@@ -253,6 +253,36 @@ pub static TABLES: &[Table] = &[
         columns: &[id("ingestion_id"), text("step"), id("tenant_id"), text("body")],
     },
     Table {
+        name: "tag",
+        key: &["tenant_id", "key"],
+        incidental: false,
+        columns: &[id("tenant_id"), text("key"), text("name"), integer("documents"), text("into_key")],
+    },
+    Table {
+        name: "document_tag",
+        key: &["tenant_id", "key", "document_id"],
+        incidental: false,
+        columns: &[id("tenant_id"), text("key"), id("document_id")],
+    },
+    Table {
+        name: "tag_meaning",
+        key: &["tenant_id", "key"],
+        incidental: false,
+        columns: &[id("tenant_id"), text("key"), text("model"), bytes("vector")],
+    },
+    Table {
+        name: "sketch",
+        key: &["tenant_id", "document_id"],
+        incidental: false,
+        columns: &[id("tenant_id"), id("document_id"), bytes("body")],
+    },
+    Table {
+        name: "judgement",
+        key: &["document_id"],
+        incidental: false,
+        columns: &[id("document_id"), id("tenant_id"), text("body")],
+    },
+    Table {
         name: "usage",
         key: &["tenant_id", "call"],
         incidental: false,

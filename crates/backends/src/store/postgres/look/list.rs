@@ -19,7 +19,7 @@ const STEP: usize = 500;
 
 /// The list, of documents that can be in a state at all: a small index holds those and nothing else. Most documents are
 /// ready, so that those are looked for among all, or among all of one media type.
-fn statement(state: Option<DocumentState>, one_type: bool) -> &'static str {
+fn statement(state: Option<DocumentState>, one_type: bool, tagged: bool) -> &'static str {
     macro_rules! list {
         ($only:literal) => {
             concat!(
@@ -39,6 +39,12 @@ fn statement(state: Option<DocumentState>, one_type: bool) -> &'static str {
                 " ORDER BY d.document_id DESC LIMIT $3"
             )
         };
+    }
+    if tagged {
+        // Few documents have any one tag, whatever state they are in.
+        return list!(
+            "AND d.document_id IN (SELECT k.document_id FROM document_tag k WHERE k.tenant_id = $1 AND k.key = $11)"
+        );
     }
     match state {
         None | Some(DocumentState::Ready) if one_type => list!("AND d.media_type = $4"),
@@ -75,10 +81,10 @@ pub(in super::super) async fn list(
     let types = Types::of(wanted.media_type.as_deref());
     let ids = wanted.ids.as_ref().map(|ids| ids.iter().map(|d| d.0).collect::<Vec<_>>());
     let step = if wanted.state.is_some() { STEP.max(limit) } else { limit + 1 };
-    let sql = statement(wanted.state, types.exactly.is_some());
+    let sql = statement(wanted.state, types.exactly.is_some(), wanted.tag.is_some());
     let mut documents: Vec<DocumentLine> = Vec::new();
     loop {
-        let rows = query::<Postgres>(sql)
+        let mut asked = query::<Postgres>(sql)
             .bind(tenant.0)
             .bind(before.map(|d| d.0))
             .bind(step as i64)
@@ -88,10 +94,11 @@ pub(in super::super) async fn list(
             .bind(wanted.language.as_deref().map(text))
             .bind(wanted.since.map(|at| at.0))
             .bind(wanted.until.map(|at| at.0))
-            .bind(wanted.batch.map(|batch| batch.0))
-            .fetch_all(&mut *conn)
-            .await
-            .map_err(sql_error("list documents"))?;
+            .bind(wanted.batch.map(|batch| batch.0));
+        if let Some(tag) = &wanted.tag {
+            asked = asked.bind(text(tag));
+        }
+        let rows = asked.fetch_all(&mut *conn).await.map_err(sql_error("list documents"))?;
         let page: Vec<DocumentLine> = rows.iter().map(|row| line(row, now)).collect::<Result<_>>()?;
         let last = page.last().map(|d| d.document_id);
         let full = page.len() == step;
