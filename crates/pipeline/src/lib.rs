@@ -14,6 +14,7 @@ pub mod maintenance;
 mod pages;
 pub mod plan;
 mod process;
+mod schemas;
 pub mod service;
 pub mod snippet;
 pub mod stages;

@@ -28,7 +28,9 @@ use crate::id::{BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, T
 use crate::ingestion::{Facts, IngestionEnd, Origin};
 use crate::ledger::Ledger;
 use crate::ports::access::Access;
+use crate::ports::records::Records;
 use crate::problem::Problem;
+use crate::record::NewRecord;
 use crate::task::{Lease, NewTask, Size, TaskKind};
 use crate::understanding::Understanding;
 use crate::usage::Usage;
@@ -192,6 +194,8 @@ pub struct Done {
     pub manifest: Option<ManifestEnd>,
     /// What was paid for.
     pub usage: Vec<Usage>,
+    /// The record that was extracted.
+    pub extracted: Option<Box<NewRecord>>,
     /// The ingestion ends here.
     pub end: Option<IngestionEnd>,
 }
@@ -430,6 +434,8 @@ pub struct Selected {
     pub head: DocumentHead,
     /// Of its content.
     pub hash: ContentHash,
+    /// What kind of document it was found to be: `invoice`.
+    pub kind: Option<String>,
     /// It has an open ingestion: starting another would do the same work twice.
     pub busy: bool,
 }
@@ -453,7 +459,7 @@ pub struct Tally {
 
 /// The store. Every method names the tenant it works for, or works for the engine as a whole.
 #[async_trait]
-pub trait Store: Access {
+pub trait Store: Access + Records {
     // Tenants.
 
     /// The tenant of that name, made if there is none.

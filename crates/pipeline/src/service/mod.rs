@@ -1,7 +1,7 @@
 //! What the command line and the server call. Every answer is one of `docmill_core::answer`, as JSON.
 //!
-//! `calls` holds one function for each call; `search`, `reprocess`, `remove`, `generate`, `keys`, `doctor` and `read` are
-//! the longer ones; `sample` makes the page for scrapers. Calls that change something are written to the audit log first.
+//! `calls` holds one function for each call; `search`, `reprocess`, `remove`, `generate`, `keys`, `schemas`,
+//! `reviews`, `doctor` and `read` are the longer ones; `sample` makes the page for scrapers. Calls that change something are written to the audit log first.
 
 mod calls;
 mod doctor;
@@ -10,7 +10,9 @@ mod keys;
 mod read;
 mod remove;
 mod reprocess;
+mod reviews;
 mod sample;
+mod schemas;
 mod search;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,7 +69,7 @@ pub(crate) struct Inner {
     pub(crate) embedding: tokio::sync::Mutex<()>,
     embedding_error: Mutex<Option<ErrorNote>>,
     sampler: Sampler,
-    viewer: Viewer,
+    pub(crate) viewer: Viewer,
     /// Who asks the model what.
     pub(crate) turns: Turns,
     started_at: Timestamp,
