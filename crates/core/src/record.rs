@@ -72,18 +72,7 @@ impl RecordAnswer {
     pub fn new(version: u32, found: Extraction) -> Self {
         let Extraction { schema, data, valid, violations, confidence, fields, model, tokens_in, tokens_out } =
             found;
-        Self {
-            schema,
-            version,
-            data,
-            fields,
-            valid,
-            violations,
-            confidence,
-            model,
-            tokens_in,
-            tokens_out,
-        }
+        Self { schema, version, data, fields, valid, violations, confidence, model, tokens_in, tokens_out }
     }
 }
 

@@ -97,8 +97,9 @@ fn unknown(schema: &Schema, path: &str) -> Error {
 
 fn misfit(rule: &FieldRule, path: &str, value: &str) -> Error {
     let notation = rule.normalise.map_or("text", Normalise::name);
-    Error::invalid_request(format!("`{}` of the field `{path}` is no {notation}", shown(value)))
-        .with_hint(rule.normalise.map_or("give some text, or null to take the value away", Normalise::example))
+    Error::invalid_request(format!("`{}` of the field `{path}` is no {notation}", shown(value))).with_hint(
+        rule.normalise.map_or("give some text, or null to take the value away", Normalise::example),
+    )
 }
 
 /// A value in the notation of its field.

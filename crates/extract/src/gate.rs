@@ -61,7 +61,8 @@ pub fn doubts(schema: &Schema, found: &Extraction) -> Vec<String> {
         let name = path.split('[').next().unwrap_or(path);
         schema.fields.iter().any(|rule| rule.critical && rule.name == name)
     };
-    for (path, field) in found.fields.iter().filter(|(path, field)| critical(path) && field.confidence < ACCEPTED)
+    for (path, field) in
+        found.fields.iter().filter(|(path, field)| critical(path) && field.confidence < ACCEPTED)
     {
         let (value, sure) = (told(&field.value), field.confidence * 100.0);
         doubts.push(format!("`{path}` is `{value}` with {sure:.0} % only"));

@@ -6,7 +6,8 @@ use docmill_core::clock::{Clock, Entropy, IdGen};
 use docmill_core::config::Settings;
 use docmill_core::metrics::Metrics;
 use docmill_core::ports::{
-    Blobs, Embedder, Extractor, Generator, Llm, Ocr, Reader, Spans, Store, TextIndex, Understander, VectorIndex,
+    Blobs, Embedder, Extractor, Generator, Llm, Ocr, Reader, Spans, Store, TextIndex, Understander,
+    VectorIndex,
 };
 
 /// The ports and the settings. Cloning is cheap.

@@ -379,10 +379,7 @@ mod tests {
                 schema: None,
             },
             Outcome::Classified { text: read(), problem: None, schema: Some("receipt".into()) },
-            Outcome::Extracted {
-                text: read(),
-                problem: Some(Problem::new(ErrorKind::Timeout, "no words")),
-            },
+            Outcome::Extracted { text: read(), problem: Some(Problem::new(ErrorKind::Timeout, "no words")) },
             Outcome::Unpacked { result: ResultCode::InvalidFile, problems: broken },
             Outcome::Stopped(note(&Error::bomb_suspected("1000:1"))),
             Outcome::Nothing,

@@ -27,12 +27,7 @@ impl Known {
 }
 
 /// The schema of that name: this version, or the newest.
-pub(crate) async fn find(
-    deps: &Deps,
-    tenant: TenantId,
-    name: &str,
-    version: Option<u32>,
-) -> Result<Known> {
+pub(crate) async fn find(deps: &Deps, tenant: TenantId, name: &str, version: Option<u32>) -> Result<Known> {
     let known = match built_in(deps, name)? {
         Some(known) => Some(known),
         None => deps.store.schema(tenant, name, version).await?.map(|stored| Known {

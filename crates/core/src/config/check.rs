@@ -69,7 +69,12 @@ fn extract(found: &mut Vec<Finding>, settings: &Settings) {
     for (kind, schema) in settings.extract.pairs() {
         if !is_name(kind) || !is_name(schema) {
             let message = format!("`{kind}={schema}` is no type and the schema for it");
-            add(found, "extract.schemas", &message, "write for instance `invoice` or `statement=bank_statement`");
+            add(
+                found,
+                "extract.schemas",
+                &message,
+                "write for instance `invoice` or `statement=bank_statement`",
+            );
         }
     }
 }

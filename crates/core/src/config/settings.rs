@@ -197,9 +197,11 @@ impl ExtractSettings {
     /// Types and their schemas.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = self.schemas.iter().filter(|entry| *entry != Self::OFF);
-        named.map(|entry| entry.split_once('=').map_or((entry.as_str(), entry.as_str()), |(kind, schema)| {
-            (kind.trim(), schema.trim())
-        }))
+        named.map(|entry| {
+            entry
+                .split_once('=')
+                .map_or((entry.as_str(), entry.as_str()), |(kind, schema)| (kind.trim(), schema.trim()))
+        })
     }
 }
 

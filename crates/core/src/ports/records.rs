@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::id::TenantId;
 use crate::record::{KeptRecord, RecordLine, RecordQuery, StoredSchema};
 use crate::review::{
-    Correction, CorrectionsAnswer, Decision, DecidedAnswer, LockAnswer, Review, ReviewId, ReviewQuery,
+    Correction, CorrectionsAnswer, DecidedAnswer, Decision, LockAnswer, Review, ReviewId, ReviewQuery,
     ReviewsAnswer,
 };
 
@@ -20,8 +20,12 @@ pub trait Records: Send + Sync {
     /// The newest version of every schema of a tenant, by name.
     async fn schemas(&self, tenant: TenantId) -> Result<Vec<StoredSchema>>;
     /// A schema, the newest version of it if none is named.
-    async fn schema(&self, tenant: TenantId, name: &str, version: Option<u32>)
-    -> Result<Option<StoredSchema>>;
+    async fn schema(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        version: Option<u32>,
+    ) -> Result<Option<StoredSchema>>;
 
     /// The record that holds for a document, by the id of it or of one of its ingestions.
     async fn record(&self, tenant: TenantId, id: &str) -> Result<Option<KeptRecord>>;

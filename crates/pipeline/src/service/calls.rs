@@ -118,9 +118,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::ReviewLock { id, locked: true } => {
             json(store.lock_review(tenant, id, &actor.name, LOCKED_FOR).await?)
         }
-        Call::ReviewLock { id, locked: false } => {
-            json(store.unlock_review(tenant, id, &actor.name).await?)
-        }
+        Call::ReviewLock { id, locked: false } => json(store.unlock_review(tenant, id, &actor.name).await?),
         Call::ReviewDecide { id, verdict } => {
             json(reviews::decide(inner, tenant, &actor.name, id, verdict).await?)
         }

@@ -42,6 +42,8 @@ pub(super) async fn decide(
     id: ReviewId,
     verdict: Verdict,
 ) -> Result<DecidedAnswer> {
+    // What is not there cannot be said anything wrong of.
+    let review = find(inner, tenant, id).await?;
     let decided = |state, reason, changes, corrected| Decision {
         review_id: id,
         by: who.to_owned(),
@@ -51,9 +53,7 @@ pub(super) async fn decide(
         corrected,
     };
     let decision = match verdict {
-        Verdict::Accept { reason } => {
-            decided(ReviewState::Accepted, said(reason)?, BTreeMap::new(), None)
-        }
+        Verdict::Accept { reason } => decided(ReviewState::Accepted, said(reason)?, BTreeMap::new(), None),
         Verdict::Reject { reason } => {
             let reason = said(Some(reason))?.ok_or_else(|| {
                 Error::invalid_request("a record is rejected for a `reason`, and there is none")
@@ -62,7 +62,7 @@ pub(super) async fn decide(
         }
         Verdict::Correct { fields, reason } => {
             let reason = said(reason)?;
-            let (changes, corrected) = corrected(inner, tenant, id, fields).await?;
+            let (changes, corrected) = corrected(inner, tenant, review, fields).await?;
             decided(ReviewState::Corrected, reason, changes, Some(Box::new(corrected)))
         }
     };
@@ -83,13 +83,12 @@ fn said(reason: Option<String>) -> Result<Option<String>> {
 async fn corrected(
     inner: &Inner,
     tenant: TenantId,
-    id: ReviewId,
+    review: Review,
     fields: BTreeMap<String, Value>,
 ) -> Result<(BTreeMap<String, Change>, Corrected)> {
     let given = fields.into_iter().map(|(path, value)| Ok((as_text(&path, value)?, path)));
     let given: BTreeMap<String, Option<String>> =
         given.map(|one: Result<_>| one.map(|(value, path)| (path, value))).collect::<Result<_>>()?;
-    let review = find(inner, tenant, id).await?;
     let schema = schemas::find(&inner.deps, tenant, &review.line.schema, Some(review.version)).await?;
     let pages = pages(inner, tenant, &review, &given).await?;
     let extractor = Arc::clone(&inner.deps.extractor);
@@ -117,7 +116,9 @@ fn as_text(path: &str, value: Value) -> Result<Option<String>> {
             shown(&other.to_string()),
             shown(path)
         ))
-        .with_hint("values of lists are named one by one, as `party[0]`, those of rows as `items[0].quantity`")),
+        .with_hint(
+            "values of lists are named one by one, as `party[0]`, those of rows as `items[0].quantity`",
+        )),
     }
 }
 

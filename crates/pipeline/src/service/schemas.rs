@@ -5,7 +5,8 @@ use std::sync::Arc;
 use docmill_core::id::TenantId;
 use docmill_core::ports::store::DocumentHead;
 use docmill_core::record::{
-    ExtractAnswer, RecordQuery, RecordsAnswer, SchemaAdded, SchemaAnswer, SchemaLine, SchemaRef, SchemasAnswer,
+    ExtractAnswer, RecordQuery, RecordsAnswer, SchemaAdded, SchemaAnswer, SchemaLine, SchemaRef,
+    SchemasAnswer,
 };
 use docmill_core::text::shown;
 use docmill_core::{Error, ErrorKind, Result};
@@ -50,15 +51,16 @@ pub(super) async fn show(inner: &Inner, tenant: TenantId, name: &str) -> Result<
     let schema = serde_json::from_str(&known.text)
         .map_err(|e| Error::bug(format!("the schema `{name}` is no JSON")).with_source(e))?;
     let built_in = known.is_built_in();
-    Ok(SchemaAnswer { name: known.name, version: known.version, built_in, created_at: known.created_at, schema })
+    Ok(SchemaAnswer {
+        name: known.name,
+        version: known.version,
+        built_in,
+        created_at: known.created_at,
+        schema,
+    })
 }
 
-pub(super) async fn add(
-    inner: &Inner,
-    tenant: TenantId,
-    name: &str,
-    schema: &Value,
-) -> Result<SchemaAdded> {
+pub(super) async fn add(inner: &Inner, tenant: TenantId, name: &str, schema: &Value) -> Result<SchemaAdded> {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_name) {
         return Err(Error::invalid_request(format!(

@@ -9,6 +9,7 @@ mod events;
 mod lease;
 mod queue;
 mod receive;
+pub(super) mod records;
 mod watch;
 mod world;
 
@@ -29,5 +30,6 @@ pub fn suite() -> Suite<dyn Store> {
     cases.extend(events::cases());
     cases.extend(watch::cases());
     cases.extend(access::cases());
+    cases.extend(records::cases());
     Suite { port: "store", cases }
 }

@@ -53,8 +53,8 @@ use super::sweep::{self, Sweeps};
 use super::tx::{Aftermath, transact};
 use super::writer::Writer;
 use super::{
-    access, batch, children, claim, events, follow, ledger, look as looking, migrate, receive, records, remove,
-    reviews, steer, transfer, worker,
+    access, batch, children, claim, events, follow, ledger, look as looking, migrate, receive, records,
+    remove, reviews, steer, transfer, worker,
 };
 use crate::postgres::connect_options;
 
@@ -380,9 +380,7 @@ impl Records for PostgresStore {
     }
 
     async fn corrections(&self, tenant: TenantId, schema: &str, limit: usize) -> Result<Vec<Correction>> {
-        look!(of_tenant(&self.db, tenant), |conn| {
-            reviews::corrections(conn, tenant, schema, limit).await
-        })
+        look!(of_tenant(&self.db, tenant), |conn| { reviews::corrections(conn, tenant, schema, limit).await })
     }
 
     async fn corrections_made(

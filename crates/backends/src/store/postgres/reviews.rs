@@ -93,16 +93,16 @@ pub(super) async fn reviews(
         rows.iter().map(|row| line(&mut Columns::new(row), now)).collect::<Result<_>>()?;
     let more = found.len() > asked.limit;
     found.truncate(asked.limit);
-    let next = found.last().filter(|_| more).map(|(line, confidence)| {
-        QueueCursor { confidence: *confidence, id: line.review_id }.to_text()
-    });
-    let open = query_scalar::<Postgres, i64>(
-        "SELECT count(*) FROM review WHERE tenant_id = $1 AND state = 'open'",
-    )
-    .bind(tenant.0)
-    .fetch_one(conn)
-    .await
-    .map_err(sql_error("count reviews"))?;
+    let next = found
+        .last()
+        .filter(|_| more)
+        .map(|(line, confidence)| QueueCursor { confidence: *confidence, id: line.review_id }.to_text());
+    let open =
+        query_scalar::<Postgres, i64>("SELECT count(*) FROM review WHERE tenant_id = $1 AND state = 'open'")
+            .bind(tenant.0)
+            .fetch_one(conn)
+            .await
+            .map_err(sql_error("count reviews"))?;
     let items = found.into_iter().map(|(line, _)| line).collect();
     Ok(ReviewsAnswer { items, next, open: u64::try_from(open).unwrap_or(0) })
 }

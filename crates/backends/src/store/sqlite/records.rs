@@ -2,9 +2,7 @@
 
 use docmill_core::id::{DocumentId, IngestionId, TenantId};
 use docmill_core::ports::store::Done;
-use docmill_core::record::{
-    KeptRecord, RecordAnswer, RecordLine, RecordQuery, RecordState, StoredSchema,
-};
+use docmill_core::record::{KeptRecord, RecordAnswer, RecordLine, RecordQuery, RecordState, StoredSchema};
 use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -128,7 +126,9 @@ pub(super) fn settle(
     let open = "EXISTS (SELECT 1 FROM review v WHERE v.ingestion_id = ?2 AND v.state = 'open')";
     for sql in [
         format!("UPDATE document SET needs_review = 1 WHERE document_id = ?1 AND {open}"),
-        format!("UPDATE ingestion SET needs_review = 1 WHERE document_id = ?1 AND ingestion_id = ?2 AND {open}"),
+        format!(
+            "UPDATE ingestion SET needs_review = 1 WHERE document_id = ?1 AND ingestion_id = ?2 AND {open}"
+        ),
     ] {
         tx.sql(&sql)?
             .execute(params![document.as_bytes(), holds.as_bytes()])

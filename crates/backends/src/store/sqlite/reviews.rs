@@ -8,7 +8,7 @@ use docmill_core::clock::Timestamp;
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::TenantId;
 use docmill_core::review::{
-    Change, Correction, CorrectionLine, CorrectionsAnswer, Decision, DecidedAnswer, LockAnswer, QueueCursor,
+    Change, Correction, CorrectionLine, CorrectionsAnswer, DecidedAnswer, Decision, LockAnswer, QueueCursor,
     Review, ReviewAction, ReviewId, ReviewLine, ReviewQuery, ReviewState, ReviewsAnswer, obstacle,
 };
 use docmill_core::words::PageWords;
@@ -90,9 +90,10 @@ pub(super) fn reviews(
     let mut found = collect(conn, "list reviews", sql, args, |c| line(c, now))?;
     let more = found.len() > query.limit;
     found.truncate(query.limit);
-    let next = found.last().filter(|_| more).map(|(line, confidence)| {
-        QueueCursor { confidence: *confidence, id: line.review_id }.to_text()
-    });
+    let next = found
+        .last()
+        .filter(|_| more)
+        .map(|(line, confidence)| QueueCursor { confidence: *confidence, id: line.review_id }.to_text());
     let sql = "SELECT count(*) FROM review WHERE tenant_id = ?1 AND state = 'open'";
     let open = first(conn, "count reviews", sql, [tenant.as_bytes()], |c| c.count())?.unwrap_or(0);
     Ok(ReviewsAnswer { items: found.into_iter().map(|(line, _)| line).collect(), next, open })
@@ -120,7 +121,8 @@ pub(super) fn review(
         Ok(Review { line, version, extraction, page_count: c.get()?, history: Vec::new() })
     })?;
     let Some(mut review) = found else { return Ok(None) };
-    let sql = "SELECT at, actor, action, reason, changes FROM review_action WHERE ingestion_id = ?1 ORDER BY seq";
+    let sql =
+        "SELECT at, actor, action, reason, changes FROM review_action WHERE ingestion_id = ?1 ORDER BY seq";
     review.history = collect(conn, "read what was decided", sql, [id.as_bytes()], |c| {
         Ok(ReviewAction {
             at: c.time()?,
@@ -217,7 +219,8 @@ pub(super) fn corrections(
     schema: &str,
     limit: usize,
 ) -> Result<Vec<Correction>> {
-    let sql = "SELECT changes, pages FROM review_action WHERE tenant_id = ?1 AND schema = ?2 AND pages IS NOT NULL
+    let sql =
+        "SELECT changes, pages FROM review_action WHERE tenant_id = ?1 AND schema = ?2 AND pages IS NOT NULL
       ORDER BY at DESC, ingestion_id, seq DESC LIMIT ?3";
     let args = params![tenant.as_bytes(), schema, limit as i64];
     let found = collect(conn, "look up corrections", sql, args, |c| {

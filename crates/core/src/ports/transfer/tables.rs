@@ -274,13 +274,7 @@ pub static TABLES: &[Table] = &[
         name: "schema",
         key: &["tenant_id", "name", "version"],
         incidental: false,
-        columns: &[
-            id("tenant_id"),
-            text("name"),
-            integer("version"),
-            text("body"),
-            integer("created_at"),
-        ],
+        columns: &[id("tenant_id"), text("name"), integer("version"), text("body"), integer("created_at")],
     },
     Table {
         name: "record",

@@ -24,9 +24,9 @@ use super::kept::{Found, Place};
 use super::material::{self, Shown};
 use super::prompt;
 use crate::plan::Outcome;
+use crate::stages::extract::schema_of;
 use crate::stages::payload::{Payload, TextEnd};
 use crate::stages::transcribe::{facts, understood, verdict};
-use crate::stages::extract::schema_of;
 use crate::stages::{Context, TaskHandler, document, transcription};
 use crate::transcripts;
 

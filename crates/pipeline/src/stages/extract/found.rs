@@ -23,11 +23,12 @@ pub(crate) async fn found(
     transcript: &Transcript,
 ) -> Result<NewRecord> {
     let deps = source.deps();
-    let mut first = material(source, transcript).await?;
+    let (mut first, undrawn) = material(source, transcript).await?;
     first.corrections = deps.store.corrections(source.tenant(), &schema.name, LEARNT_FROM).await?;
     let first = Arc::new(first);
     let mut best = looked(source, schema, Arc::clone(&first)).await?;
     if !best.1.is_empty()
+        && undrawn.is_empty()
         && let Some(again) = another_look(source, transcript, &first).await?
     {
         let second = looked(source, schema, Arc::new(again)).await?;
@@ -36,7 +37,13 @@ pub(crate) async fn found(
             best = second;
         }
     }
-    let (extraction, reasons) = best;
+    let (mut extraction, reasons) = best;
+    // Where words have no place, a box would tell of one.
+    for evidence in extraction.fields.values_mut().flat_map(|field| &mut field.evidence) {
+        if evidence.page.is_some_and(|page| undrawn.contains(&page)) {
+            evidence.frame = None;
+        }
+    }
     Ok(NewRecord { version: schema.version, extraction, reasons })
 }
 

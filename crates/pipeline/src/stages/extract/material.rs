@@ -15,7 +15,7 @@ use docmill_core::ports::extractor::Material;
 use docmill_core::ports::store::DocumentHead;
 use docmill_core::task::Lease;
 use docmill_core::wire::{Found, Want};
-use docmill_core::words::PageWords;
+use docmill_core::words::{PageWords, PlacedWord};
 use docmill_core::{Error, ErrorKind, Result};
 
 use crate::blocking::{off_thread, read_content};
@@ -33,6 +33,9 @@ const MAX_PAGES: u32 = 100;
 
 /// Pages that are recognised although they have text, if a record is doubtful: each takes about a second.
 const MAX_DOUBTED: usize = 5;
+
+/// Pages of a text without places that are looked at.
+const MAX_LAID_OUT: usize = 20;
 
 /// A file of data that is looked at as a whole.
 const MAX_DATA_BYTES: u64 = 32 * MIB;
@@ -98,8 +101,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Everything but what people have corrected.
-pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Result<Material> {
+/// Everything but what people have corrected, and the pages of it that nobody can draw.
+pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Result<(Material, Vec<u32>)> {
     let is_native = |page: &docmill_core::artifact::Page| page.source == TextSource::Native;
     let mut native = Vec::new();
     if transcript.pages.iter().any(is_native) {
@@ -111,20 +114,51 @@ pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Re
         let content = source.content().await?;
         if content.len() <= MAX_DATA_BYTES {
             let what = "a file of data".to_owned();
-            data.push(off_thread(content.len(), move || read_content(&content, MAX_DATA_BYTES, &what)).await?);
+            data.push(
+                off_thread(content.len(), move || read_content(&content, MAX_DATA_BYTES, &what)).await?,
+            );
         }
     }
     if has_members(transcript) {
         data.extend(attached(source).await?);
     }
-    Ok(Material {
-        pages: words_of(transcript, native),
+    let mut pages = words_of(transcript, native);
+    let mut undrawn = Vec::new();
+    if pages.is_empty() && data.is_empty() {
+        let texts = transcript.pages.iter().filter(|page| is_native(page)).take(MAX_LAID_OUT);
+        pages.extend(texts.map(|page| laid_out(page.number, &page.text)));
+        undrawn.extend(pages.iter().map(|page| page.number));
+    }
+    let material = Material {
+        pages,
         texts: transcript.pages.iter().map(|page| (page.number, page.text.clone())).collect(),
         data,
         metadata: transcript.metadata.clone(),
         media_type: transcript.media_type.clone(),
         corrections: Vec::new(),
-    })
+    };
+    Ok((material, undrawn))
+}
+
+/// A text as it would stand on paper with letters of one width: rows and columns are there, places are not.
+fn laid_out(number: u32, text: &str) -> PageWords {
+    let lines: Vec<&str> = text.lines().collect();
+    let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(80) as f64;
+    let size = (widest, (lines.len().max(1) * 2) as f64);
+    let mut page = PageWords::none(number, size.0 as f32, size.1 as f32);
+    page.source = TextSource::Native;
+    for (row, line) in lines.iter().enumerate() {
+        let (top, mut at) = ((row * 2) as f64, 0);
+        for word in line.split(char::is_whitespace) {
+            let length = word.chars().count();
+            let edges = (at as f64, top, (at + length) as f64, top + 1.0);
+            at += length + 1;
+            if length > 0 && page.words.len() < PageWords::MAX_WORDS {
+                page.words.extend(PlacedWord::new(word.to_owned(), row as u32, edges, size));
+            }
+        }
+    }
+    page
 }
 
 /// The same document with its pages recognised as pixels, where the file says what the words are: what a file says and what
@@ -251,4 +285,20 @@ pub(crate) fn is_the_contents_own(error: &Error) -> bool {
                 | ErrorKind::OutOfMemory
                 | ErrorKind::ChildCrashed
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_without_places_keeps_its_rows_and_columns() {
+        let page = laid_out(1, "Invoice  R-1\n\nTotal    12.00");
+        page.check().unwrap();
+        let words: Vec<&str> = page.words.iter().map(|word| word.text.as_str()).collect();
+        assert_eq!(words, ["Invoice", "R-1", "Total", "12.00"]);
+        let [invoice, number, total, amount] = page.words.as_slice() else { panic!("{words:?}") };
+        assert!((number.x - amount.x).abs() < f32::EPSILON, "one under the other");
+        assert!((invoice.y - number.y).abs() < f32::EPSILON && total.y > number.y);
+    }
 }

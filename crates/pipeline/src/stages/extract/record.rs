@@ -66,11 +66,8 @@ impl TaskHandler for ExtractRecord {
         let taken = async {
             let schema = Arc::new(schemas::find(cx.deps, lease.subject.tenant_id, &name, None).await?);
             let suits = cx.deps.extractor.suits(&schema.text, &transcript.text());
-            let record = if suits {
-                Some(found(&Source::Task(cx, lease), &schema, &transcript).await?)
-            } else {
-                None
-            };
+            let record =
+                if suits { Some(found(&Source::Task(cx, lease), &schema, &transcript).await?) } else { None };
             Ok::<_, Error>((schema, record))
         };
         let (schema, record, problem) = match taken.await {
