@@ -35,7 +35,7 @@ CREATE TABLE review (
   tenant_id    uuid NOT NULL,
   document_id  uuid NOT NULL,
   schema       text COLLATE "C" NOT NULL,
-  state        text COLLATE "C" NOT NULL CHECK (state IN ('open', 'accepted', 'corrected', 'rejected', 'superseded')),
+  state        text COLLATE "C" NOT NULL, -- open, accepted, corrected, rejected or superseded
   reasons      text NOT NULL, -- JSON
   confidence   double precision NOT NULL,
   missing      bigint NOT NULL,
@@ -57,7 +57,7 @@ CREATE TABLE review_action (
   schema       text COLLATE "C" NOT NULL,
   at           bigint NOT NULL,
   actor        text NOT NULL,
-  action       text NOT NULL CHECK (action IN ('accepted', 'corrected', 'rejected')),
+  action       text NOT NULL,
   reason       text,
   changes      text NOT NULL, -- JSON: path to before, after, page and box
   pages        text, -- JSON: the words of the pages that were corrected, to learn from

@@ -35,7 +35,7 @@ CREATE TABLE review (
   tenant_id    BLOB NOT NULL REFERENCES tenant,
   document_id  BLOB NOT NULL REFERENCES document,
   schema       TEXT NOT NULL,
-  state        TEXT NOT NULL CHECK (state IN ('open', 'accepted', 'corrected', 'rejected', 'superseded')),
+  state        TEXT NOT NULL, -- open, accepted, corrected, rejected or superseded
   reasons      TEXT NOT NULL, -- JSON
   confidence   REAL NOT NULL,
   missing      INTEGER NOT NULL,
@@ -57,7 +57,7 @@ CREATE TABLE review_action (
   schema       TEXT NOT NULL,
   at           INTEGER NOT NULL,
   actor        TEXT NOT NULL,
-  action       TEXT NOT NULL CHECK (action IN ('accepted', 'corrected', 'rejected')),
+  action       TEXT NOT NULL,
   reason       TEXT,
   changes      TEXT NOT NULL, -- JSON: path to before, after, page and box
   pages        TEXT, -- JSON: the words of the pages that were corrected, to learn from

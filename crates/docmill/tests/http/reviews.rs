@@ -127,7 +127,7 @@ fn schemas_are_added_tried_and_refused_with_their_mistakes() {
     assert_eq!((&shown["schema"], &shown["built_in"]), (&changed, &json!(false)));
     let refused = put("invoice", &schema).problem(400, "invalid_request");
     assert!(refused.to_string().contains("my_invoice"), "{refused}");
-    put("Bad Name", &schema).problem(400, "invalid_request");
+    put("Bad.Name", &schema).problem(400, "invalid_request");
     let mut odd = schema.clone();
     odd["properties"]["number"]["x-docmill"]["critcal"] = json!(true);
     let refused = put("odd", &odd).problem(400, "invalid_request");

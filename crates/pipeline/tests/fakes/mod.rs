@@ -205,7 +205,7 @@ impl docmill_core::ports::Understander for FirstLine {
             return Err(docmill_core::Error::bug("told to fail"));
         }
         let first = transcript.pages.iter().flat_map(|page| page.text.lines()).next();
-        let kind = name.starts_with("note").then(|| "note".to_owned());
+        let kind = name.contains("note").then(|| "note".to_owned());
         let understanding = Understanding { kind, ..Understanding::default() };
         Ok(Some(Understood { title: first.map(str::to_owned), understanding }))
     }

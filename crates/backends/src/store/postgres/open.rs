@@ -380,7 +380,7 @@ impl Records for PostgresStore {
     }
 
     async fn corrections(&self, tenant: TenantId, schema: &str, limit: usize) -> Result<Vec<Correction>> {
-        look!(of_tenant(&self.db, tenant), |conn| { reviews::corrections(conn, tenant, schema, limit).await })
+        look!(of_tenant(&self.db, tenant), |conn| reviews::corrections(conn, tenant, schema, limit).await)
     }
 
     async fn corrections_made(
@@ -389,9 +389,8 @@ impl Records for PostgresStore {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<CorrectionsAnswer> {
-        look!(of_tenant(&self.db, tenant), |conn| {
-            reviews::corrections_made(conn, tenant, cursor, limit).await
-        })
+        look!(of_tenant(&self.db, tenant), |conn| reviews::corrections_made(conn, tenant, cursor, limit)
+            .await)
     }
 }
 
