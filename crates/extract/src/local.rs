@@ -29,7 +29,7 @@ const SECRETS: &[&str] = &["non disclosure", "nondisclosure", "confidentiality",
 pub struct Local;
 
 impl Extractor for Local {
-    fn identity(&self) -> &str {
+    fn identity(&self) -> &'static str {
         IDENTITY
     }
 

@@ -57,13 +57,10 @@ impl Args {
         match self.command {
             Command::Add { file, name } => {
                 let schema = read(&file)?;
-                let name = match name.or_else(|| schema["title"].as_str().map(str::to_owned)) {
-                    Some(name) => name,
-                    None => {
-                        let what = format!("the schema in `{}` has no `title`", show(&file));
-                        return Err(Error::invalid_request(what).with_hint("name it with `--name`"));
-                    }
-                };
+                let name = name.or_else(|| schema["title"].as_str().map(str::to_owned)).ok_or_else(|| {
+                    Error::invalid_request(format!("the schema in `{}` has no `title`", show(&file)))
+                        .with_hint("name it with `--name`")
+                })?;
                 let added: SchemaAdded = ask(cx, "schema add", Call::SchemaAdd { name, schema }).await?;
                 print(cx, &added, |added| format!("schema {} has version {}", added.name, added.version))?;
             }

@@ -149,6 +149,10 @@ pub(super) fn record(conn: &Connection, tenant: TenantId, id: &str) -> Result<Op
     })
 }
 
+pub(super) fn ingestion_id(c: &mut Columns<'_, '_>) -> Result<IngestionId> {
+    c.ingestion()
+}
+
 /// The record of a document as it is shown, and the review that waits for a person.
 pub(super) fn shown(
     conn: &Connection,
@@ -158,7 +162,7 @@ pub(super) fn shown(
     let kept = record(conn, tenant, &document.to_string())?;
     let Some(kept) = kept else { return Ok((None, None)) };
     let sql = "SELECT ingestion_id FROM review WHERE ingestion_id = ?1 AND state = 'open'";
-    let review = first(conn, "look up a review", sql, [kept.ingestion_id.as_bytes()], |c| c.ingestion())?;
+    let review = first(conn, "look up a review", sql, [kept.ingestion_id.as_bytes()], ingestion_id)?;
     Ok((Some(RecordAnswer::new(kept.version, kept.extraction)), review))
 }
 

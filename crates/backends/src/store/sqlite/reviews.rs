@@ -18,6 +18,7 @@ use serde_json::json;
 
 use super::super::shared::reviews::{ActionCursor, no_review};
 use super::look::{collect, first};
+use super::records::ingestion_id;
 use super::row::{Columns, json as to_json, sql_error};
 use super::tx::Tx;
 
@@ -51,6 +52,10 @@ fn line(c: &mut Columns<'_, '_>, now: Timestamp) -> Result<(ReviewLine, f64)> {
         state: c.word(ReviewState::from_name)?,
     };
     Ok((line.unless_ended(now), confidence))
+}
+
+fn count(c: &mut Columns<'_, '_>) -> Result<u64> {
+    c.count()
 }
 
 pub(super) fn reviews(
@@ -95,7 +100,7 @@ pub(super) fn reviews(
         .filter(|_| more)
         .map(|(line, confidence)| QueueCursor { confidence: *confidence, id: line.review_id }.to_text());
     let sql = "SELECT count(*) FROM review WHERE tenant_id = ?1 AND state = 'open'";
-    let open = first(conn, "count reviews", sql, [tenant.as_bytes()], |c| c.count())?.unwrap_or(0);
+    let open = first(conn, "count reviews", sql, [tenant.as_bytes()], count)?.unwrap_or(0);
     Ok(ReviewsAnswer { items: found.into_iter().map(|(line, _)| line).collect(), next, open })
 }
 
@@ -209,7 +214,7 @@ pub(super) fn decide(tx: &mut Tx<'_>, tenant: TenantId, decision: &Decision) -> 
         AND (locked_until IS NULL OR locked_until <= ?2 OR locked_by = ?3)
       ORDER BY confidence, ingestion_id LIMIT 1";
     let args = params![tenant.as_bytes(), tx.now.0, decision.by];
-    let next = first(tx.conn(), "look for the next review", next, args, |c| c.ingestion())?;
+    let next = first(tx.conn(), "look for the next review", next, args, ingestion_id)?;
     Ok(DecidedAnswer { review_id: id, state: decision.state, next })
 }
 

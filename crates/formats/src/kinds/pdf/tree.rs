@@ -188,8 +188,9 @@ mod tests {
     fn document(nodes: usize, per_node: usize) -> Vec<u8> {
         let mut out = String::from("%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n");
         let node = |n: usize| 10 + n * (per_node + 1);
-        let list =
-            |ids: &mut dyn Iterator<Item = usize>| ids.map(|id| format!("{id} 0 R")).collect::<Vec<_>>().join(" ");
+        let list = |ids: &mut dyn Iterator<Item = usize>| {
+            ids.map(|id| format!("{id} 0 R")).collect::<Vec<_>>().join(" ")
+        };
         let kids = list(&mut (0..nodes).map(node));
         let count = nodes * per_node;
         out.push_str(&format!("2 0 obj\n<</Type/Pages/Count {count}/Kids[{kids}]>>\nendobj\n"));
@@ -229,7 +230,9 @@ mod tests {
         assert!(cut_beyond(&whole, 3, 35).is_none(), "not many");
         assert!(cut_beyond(&whole, 35, 10).is_none(), "all are kept");
         let text = String::from_utf8(whole).unwrap();
-        for (from, to) in [("/Pages 2 0 R", "/Pages 900 0 R"), ("/Root 1", "/Root x"), ("/Kids[10", "/Kids[901")] {
+        for (from, to) in
+            [("/Pages 2 0 R", "/Pages 900 0 R"), ("/Root 1", "/Root x"), ("/Kids[10", "/Kids[901")]
+        {
             assert!(text.contains(from));
             assert!(cut_beyond(text.replace(from, to).as_bytes(), 3, 10).is_none(), "{to}");
         }
