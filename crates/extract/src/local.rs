@@ -59,8 +59,9 @@ impl Extractor for Local {
         if !is_about_secrets {
             return true;
         }
-        let beginning = folded(&text[..text.floor_char_boundary(BEGINNING)]);
-        let padded = format!(" {beginning} ");
+        let beginning = &text[..text.floor_char_boundary(BEGINNING)];
+        let words = beginning.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let padded = format!(" {} ", words.map(folded).collect::<Vec<_>>().join(" "));
         SECRETS.iter().any(|name| padded.contains(&format!(" {name}")))
     }
 
