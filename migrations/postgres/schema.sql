@@ -94,6 +94,7 @@ TABLE document
   created_at bigint NOT NULL
   removed boolean NOT NULL DEFAULT false
   understood_in uuid
+  record_in uuid
   PRIMARY KEY (document_id)
   UNIQUE (tenant_id, content_hash)
   CREATE UNIQUE INDEX document_change ON document USING btree (change_seq) WHERE (change_seq IS NOT NULL)
@@ -219,6 +220,70 @@ SEQUENCE outbox_outbox_id_seq INCREMENT BY 1
 TABLE paused_kind
   kind text COLLATE "C" NOT NULL
   PRIMARY KEY (kind)
+
+TABLE record
+  ingestion_id uuid NOT NULL
+  tenant_id uuid NOT NULL
+  document_id uuid NOT NULL
+  schema text COLLATE "C" NOT NULL
+  version bigint NOT NULL
+  body text NOT NULL
+  valid boolean NOT NULL
+  confidence double precision NOT NULL
+  model text
+  tokens_in bigint NOT NULL
+  tokens_out bigint NOT NULL
+  missing bigint NOT NULL
+  reasons text
+  at bigint NOT NULL
+  PRIMARY KEY (ingestion_id)
+  CREATE INDEX record_document ON record USING btree (document_id)
+  CREATE INDEX record_schema ON record USING btree (tenant_id, schema, document_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
+TABLE review
+  ingestion_id uuid NOT NULL
+  tenant_id uuid NOT NULL
+  document_id uuid NOT NULL
+  schema text COLLATE "C" NOT NULL
+  state text COLLATE "C" NOT NULL
+  reasons text NOT NULL
+  confidence double precision NOT NULL
+  missing bigint NOT NULL
+  locked_by text
+  locked_until bigint
+  created_at bigint NOT NULL
+  decided_at bigint
+  PRIMARY KEY (ingestion_id)
+  CREATE INDEX review_document ON review USING btree (document_id)
+  CREATE INDEX review_queue ON review USING btree (tenant_id, state, confidence, ingestion_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
+TABLE review_action
+  ingestion_id uuid NOT NULL
+  seq bigint NOT NULL
+  tenant_id uuid NOT NULL
+  document_id uuid NOT NULL
+  schema text COLLATE "C" NOT NULL
+  at bigint NOT NULL
+  actor text NOT NULL
+  action text NOT NULL
+  reason text
+  changes text NOT NULL
+  pages text
+  PRIMARY KEY (ingestion_id, seq)
+  CREATE INDEX review_action_document ON review_action USING btree (document_id)
+  CREATE INDEX review_action_schema ON review_action USING btree (tenant_id, schema, at)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
+TABLE schema
+  tenant_id uuid NOT NULL
+  name text COLLATE "C" NOT NULL
+  version bigint NOT NULL
+  body text NOT NULL
+  created_at bigint NOT NULL
+  PRIMARY KEY (tenant_id, name, version)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
 TABLE schema_version
   version bigint NOT NULL

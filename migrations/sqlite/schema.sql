@@ -80,7 +80,7 @@ CREATE TABLE document (
   current_generation   INTEGER NOT NULL DEFAULT 0, -- of the newest one that has ended
   current_ingestion_id BLOB,
   change_seq           INTEGER, -- place in the change log that followers read; null until something changed
-  created_at           INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0, understood_in BLOB,
+  created_at           INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0, understood_in BLOB, record_in BLOB,
   UNIQUE (tenant_id, content_hash)
 ) STRICT, WITHOUT ROWID;
 
@@ -179,6 +179,61 @@ CREATE TABLE sketch (
   body        BLOB NOT NULL,
   PRIMARY KEY (tenant_id, document_id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE record (
+  ingestion_id BLOB NOT NULL PRIMARY KEY REFERENCES ingestion,
+  tenant_id    BLOB NOT NULL REFERENCES tenant,
+  document_id  BLOB NOT NULL REFERENCES document,
+  schema       TEXT NOT NULL,
+  version      INTEGER NOT NULL,
+  body         TEXT NOT NULL, -- JSON: data, fields with evidence, violations; as a person has corrected it, if one has
+  valid        INTEGER NOT NULL,
+  confidence   REAL NOT NULL,
+  model        TEXT,
+  tokens_in    INTEGER NOT NULL,
+  tokens_out   INTEGER NOT NULL,
+  missing      INTEGER NOT NULL, -- fields that matter and were not found
+  reasons      TEXT, -- JSON: why a person should look; null if nobody needs to
+  at           INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE review (
+  ingestion_id BLOB NOT NULL PRIMARY KEY REFERENCES ingestion,
+  tenant_id    BLOB NOT NULL REFERENCES tenant,
+  document_id  BLOB NOT NULL REFERENCES document,
+  schema       TEXT NOT NULL,
+  state        TEXT NOT NULL, -- open, accepted, corrected, rejected or superseded
+  reasons      TEXT NOT NULL, -- JSON
+  confidence   REAL NOT NULL,
+  missing      INTEGER NOT NULL,
+  locked_by    TEXT,
+  locked_until INTEGER,
+  created_at   INTEGER NOT NULL,
+  decided_at   INTEGER
+) STRICT;
+
+CREATE TABLE review_action (
+  ingestion_id BLOB NOT NULL REFERENCES ingestion,
+  seq          INTEGER NOT NULL,
+  tenant_id    BLOB NOT NULL REFERENCES tenant,
+  document_id  BLOB NOT NULL REFERENCES document,
+  schema       TEXT NOT NULL,
+  at           INTEGER NOT NULL,
+  actor        TEXT NOT NULL,
+  action       TEXT NOT NULL,
+  reason       TEXT,
+  changes      TEXT NOT NULL, -- JSON: path to before, after, page and box
+  pages        TEXT, -- JSON: the words of the pages that were corrected, to learn from
+  PRIMARY KEY (ingestion_id, seq)
+) STRICT;
+
+CREATE TABLE schema (
+  tenant_id  BLOB NOT NULL REFERENCES tenant,
+  name       TEXT NOT NULL,
+  version    INTEGER NOT NULL, -- from 1; another text is another version
+  body       TEXT NOT NULL, -- as it was given
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, name, version)
+) STRICT;
 
 CREATE TABLE source (
   source_id  BLOB    NOT NULL PRIMARY KEY,
@@ -332,6 +387,18 @@ CREATE INDEX ingestion_problem ON ingestion (tenant_id, ingestion_id) WHERE prob
 CREATE UNIQUE INDEX ingestion_receipt ON ingestion (batch_id, receipt_key) WHERE batch_id IS NOT NULL;
 
 CREATE INDEX ingestion_unsupported ON ingestion (tenant_id, document_id) WHERE result = 'UNSUPPORTED';
+
+CREATE INDEX record_document ON record (document_id);
+
+CREATE INDEX record_schema ON record (tenant_id, schema, document_id);
+
+CREATE INDEX review_action_document ON review_action (document_id);
+
+CREATE INDEX review_action_schema ON review_action (tenant_id, schema, at);
+
+CREATE INDEX review_document ON review (document_id);
+
+CREATE INDEX review_queue ON review (tenant_id, state, confidence, ingestion_id);
 
 CREATE INDEX step_result_reuse ON step_result (tenant_id, step, fingerprint) WHERE degraded = 0 AND reused = 0;
 

@@ -16,6 +16,8 @@ use crate::ingestion::{IngestionStatus, Stage};
 use crate::ledger::Container;
 use crate::ports::filter::Facets;
 use crate::problem::{Problem, ResultCode};
+use crate::record::RecordAnswer;
+use crate::review::ReviewId;
 use crate::understanding::{Evidence, Labelled};
 use crate::usage::UsageLine;
 
@@ -331,12 +333,14 @@ pub struct ShowAnswer {
     /// How sure title, summary, date, type and tags are and how each was found.
     #[serde(default)]
     pub evidence: BTreeMap<String, Evidence>,
-    /// The structured record.
-    pub record: Value,
+    /// The record that was extracted from it, if it is of a kind with a schema.
+    pub record: Option<RecordAnswer>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// A person should look.
     pub needs_review: bool,
+    /// The review that waits for one, if one does.
+    pub review_id: Option<ReviewId>,
     /// Every receipt, newest first.
     pub ingestions: Vec<IngestionLine>,
     /// What was produced.

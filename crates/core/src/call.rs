@@ -10,6 +10,8 @@ use crate::error::ErrorKind;
 use crate::event::EventFilter;
 use crate::id::{BatchId, IngestionId, KeyId, TaskId};
 use crate::ingestion::Stage;
+use crate::record::{RecordQuery, SchemaRef};
+use crate::review::{ReviewId, Verdict};
 
 /// One request. The answers are the types of `answer` (and `batch`) with the matching name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -261,6 +263,69 @@ pub enum Call {
         /// At most so many.
         limit: usize,
     },
+    /// -> `SchemasAnswer`
+    Schemas,
+    /// -> `SchemaAnswer`
+    Schema {
+        /// Which.
+        name: String,
+    },
+    /// -> `SchemaAdded`
+    SchemaAdd {
+        /// Which.
+        name: String,
+        /// A JSON Schema with annotations.
+        schema: serde_json::Value,
+    },
+    /// -> `ExtractAnswer`; nothing is stored
+    SchemaTest {
+        /// By which.
+        schema: SchemaRef,
+        /// Of a document or an ingestion.
+        id: String,
+    },
+    /// -> `RecordsAnswer`
+    Records {
+        /// Which.
+        query: RecordQuery,
+    },
+    /// -> `ReviewsAnswer`
+    Reviews {
+        /// Only of this schema.
+        schema: Option<String>,
+        /// Those that are decided instead of those that are open.
+        done: bool,
+        /// At most so many.
+        limit: usize,
+        /// From the page before.
+        cursor: Option<String>,
+    },
+    /// -> `ReviewAnswer`
+    Review {
+        /// Which.
+        id: ReviewId,
+    },
+    /// -> `LockAnswer`
+    ReviewLock {
+        /// Which.
+        id: ReviewId,
+        /// Look at it alone, or let others.
+        locked: bool,
+    },
+    /// -> `DecidedAnswer`
+    ReviewDecide {
+        /// Which.
+        id: ReviewId,
+        /// What is said of it.
+        verdict: Verdict,
+    },
+    /// -> `CorrectionsAnswer`
+    Corrections {
+        /// At most so many decisions.
+        limit: usize,
+        /// From the page before.
+        cursor: Option<String>,
+    },
     /// -> `DoctorAnswer`
     Doctor,
     /// -> `CountAnswer`: how many documents are to be indexed again
@@ -306,6 +371,15 @@ impl Call {
             Self::DeadDrop { ids } => ("dead.drop", all(ids)),
             Self::MergeTags { from, into } => ("tag.merge", Some(format!("{from} into {into}"))),
             Self::TenantCreate { name } => ("tenant.create", Some(name.clone())),
+            Self::SchemaAdd { name, .. } => ("schema.add", Some(name.clone())),
+            Self::ReviewDecide { id, verdict } => {
+                let action = match verdict {
+                    Verdict::Accept { .. } => "review.accept",
+                    Verdict::Correct { .. } => "review.correct",
+                    Verdict::Reject { .. } => "review.reject",
+                };
+                (action, Some(id.to_string()))
+            }
             Self::IndexRebuild { .. } => ("index.rebuild", None),
             Self::Prune => ("prune", None),
             Self::Reprocess { .. }
@@ -338,6 +412,14 @@ impl Call {
             | Self::Keys
             | Self::Tenants
             | Self::AuditLog { .. }
+            | Self::Schemas
+            | Self::Schema { .. }
+            | Self::SchemaTest { .. }
+            | Self::Records { .. }
+            | Self::Reviews { .. }
+            | Self::Review { .. }
+            | Self::ReviewLock { .. }
+            | Self::Corrections { .. }
             | Self::Doctor => return None,
         })
     }

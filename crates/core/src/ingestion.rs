@@ -60,6 +60,8 @@ pub enum Stage {
     Transcribing,
     /// Asking a model what it is.
     Classifying,
+    /// Taking its fields from it.
+    Extracting,
     /// Done, but not yet searchable.
     Indexing,
     /// Done.
@@ -80,6 +82,7 @@ impl Stage {
         Self::Unpacking,
         Self::Transcribing,
         Self::Classifying,
+        Self::Extracting,
         Self::Indexing,
         Self::Completed,
         Self::Failed,
@@ -95,6 +98,7 @@ impl Stage {
             Self::Unpacking => "unpacking",
             Self::Transcribing => "transcribing",
             Self::Classifying => "classifying",
+            Self::Extracting => "extracting",
             Self::Indexing => "indexing",
             Self::Completed => "completed",
             Self::Failed => "failed",

@@ -23,6 +23,8 @@ pub enum ResultCode {
     TextUnavailable,
     /// Read, but the model that was asked could not say what it is.
     NotClassified,
+    /// Read, but the fields of its kind could not be taken from it.
+    NotExtracted,
     /// The bytes could not be had, or the container gave only part of them.
     FileMissingOrIncomplete,
     /// A limit stopped the reading.
@@ -44,6 +46,7 @@ impl ResultCode {
         Self::InvalidFile,
         Self::TextUnavailable,
         Self::NotClassified,
+        Self::NotExtracted,
         Self::FileMissingOrIncomplete,
         Self::LimitExceeded,
         Self::Empty,
@@ -60,6 +63,7 @@ impl ResultCode {
             Self::InvalidFile => "INVALID_FILE",
             Self::TextUnavailable => "TEXT_UNAVAILABLE",
             Self::NotClassified => "NOT_CLASSIFIED",
+            Self::NotExtracted => "NOT_EXTRACTED",
             Self::FileMissingOrIncomplete => "FILE_MISSING_OR_INCOMPLETE",
             Self::LimitExceeded => "LIMIT_EXCEEDED",
             Self::Empty => "EMPTY",

@@ -74,6 +74,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         ocr: metered_ocr(settings, clock, metrics.children.clone())?,
         embedder: metered_embedder(settings, clock, metrics.children.clone())?,
         understander: understander(settings).await?,
+        extractor: Arc::new(docmill_extract::Local),
         llm: llm::open(&settings.llm, clock, metrics.llm.clone())?,
         generator: Arc::new(Press::default()),
         index,

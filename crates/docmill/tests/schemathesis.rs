@@ -12,6 +12,9 @@ use docmill_testkit::conformance::{self, Property};
 use support::Mill;
 use support::http::{Client, Part};
 
+/// A record of it is doubtful: there is something to review.
+const BILL: &[u8] = b"INVOICE\nInvoice number: R-1\nInvoice date: 2024-03-09\nAmount due soon\n";
+
 fn main() -> ExitCode {
     conformance::run(vec![
         Property::asked_by(
@@ -30,9 +33,13 @@ fn every_route_answers_as_the_document_says(program: Option<&str>) {
     let client = Client::new(&server.address);
     // Something to find: lists that are empty would hide what is wrong with their lines.
     let zip = archive([("in/a.txt", &b"inside a"[..]), ("b.txt", &b"inside b"[..])]);
-    for (name, content) in
-        [("a.txt", &b"a letter"[..]), ("b.pdf", b"%PDF-1.7\nbroken"), ("c.xyz", &[7; 300]), ("d.zip", &zip)]
-    {
+    for (name, content) in [
+        ("a.txt", &b"a letter"[..]),
+        ("b.pdf", b"%PDF-1.7\nbroken"),
+        ("c.xyz", &[7; 300]),
+        ("d.zip", &zip),
+        ("e.txt", BILL),
+    ] {
         client.upload("/v1/documents?mode=sync", &[], &[Part::file(name, content)]).expect(200);
     }
     client.send("POST", "/v1/batches", &[], b"").expect(201);

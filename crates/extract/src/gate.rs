@@ -53,6 +53,23 @@ pub fn pass(schema: &Schema, fields: BTreeMap<String, Field>) -> Extraction {
     }
 }
 
+/// Why a person should look at a record: what does not hold, and what matters and is not sure.
+pub fn doubts(schema: &Schema, found: &Extraction) -> Vec<String> {
+    let mut doubts: Vec<String> =
+        found.violations.iter().map(|violation| violation.message.clone()).collect();
+    let critical = |path: &str| {
+        let name = path.split('[').next().unwrap_or(path);
+        schema.fields.iter().any(|rule| rule.critical && rule.name == name)
+    };
+    for (path, field) in
+        found.fields.iter().filter(|(path, field)| critical(path) && field.confidence < ACCEPTED)
+    {
+        let (value, sure) = (told(&field.value), field.confidence * 100.0);
+        doubts.push(format!("`{path}` is `{value}` with {sure:.0} % only"));
+    }
+    doubts
+}
+
 fn violation(field: &str, rule: &str, message: String) -> Violation {
     Violation { field: field.to_owned(), rule: rule.to_owned(), message }
 }
@@ -189,7 +206,12 @@ mod tests {
         ];
         let mut fields: BTreeMap<String, Field> =
             values.iter().map(|(name, value)| ((*name).to_owned(), field(value, true))).collect();
-        assert!(pass(&schema, fields.clone()).valid);
+        let passed = pass(&schema, fields.clone());
+        assert!(passed.valid && doubts(&schema, &passed).is_empty());
+        let mut unsure = passed;
+        unsure.fields.insert("total_amount".into(), Field { confidence: 0.6, ..field("12.00", true) });
+        unsure.fields.insert("iban".into(), Field { confidence: 0.1, ..field("?", true) });
+        assert_eq!(doubts(&schema, &unsure), ["`total_amount` is `12.00` with 60 % only"]);
         fields.insert("due_date".into(), field("2024-01-01", true));
         fields.insert("total_amount".into(), field("13.00", true));
         let told: Vec<String> = pass(&schema, fields).violations.into_iter().map(|v| v.field).collect();

@@ -6,11 +6,13 @@
 //! files, [`gate`] judges; [`extract`] puts them together.
 
 mod assemble;
+pub mod correct;
 pub mod embedded;
 pub mod find;
 pub mod gate;
 pub mod labels;
 pub mod layout;
+pub mod local;
 pub mod nda;
 pub mod normalise;
 pub mod schema;
@@ -27,6 +29,7 @@ use normalise::codes;
 use schema::{FieldRule, Normalise, Schema, Shape};
 
 pub use assemble::{Material, Sources, extract};
+pub use local::Local;
 
 /// Extracts what can be seen on pages.
 pub fn by_sight(schema: &Schema, pages: &[PageWords]) -> Extraction {

@@ -79,6 +79,29 @@ pub enum Normalise {
     Currency,
 }
 
+impl Normalise {
+    /// Every notation, with its name in schemas and a value in it.
+    const ALL: [(Self, &'static str, &'static str); 7] = [
+        (Self::Money, "money", "write it as `1234.50`"),
+        (Self::Number, "number", "write it as `2.5`"),
+        (Self::Date, "date", "write it as `2024-03-09`"),
+        (Self::Country, "country", "write it as `DE` or by its name"),
+        (Self::Iban, "iban", "an IBAN has a country, two check digits that hold, and an account"),
+        (Self::Vat, "vat", "write it as `DE123456789`"),
+        (Self::Currency, "currency", "write it as `EUR`"),
+    ];
+
+    /// In schemas.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(one, ..)| *one == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// How a value is written.
+    pub fn example(self) -> &'static str {
+        Self::ALL.iter().find(|(one, ..)| *one == self).map_or("", |(.., example)| example)
+    }
+}
+
 /// What must hold between fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Check {
@@ -111,6 +134,11 @@ impl Schema {
     /// Names of the built-in ones.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The built-in ones: names and texts.
+    pub fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+        BUILT_IN.iter().copied()
     }
 
     /// A built-in one.
@@ -228,20 +256,11 @@ fn field(name: &str, value: &Value, place: &str, nested: bool) -> Result<FieldRu
 }
 
 fn normalise(value: &Value, place: &str) -> Result<Normalise> {
-    let known = [
-        ("money", Normalise::Money),
-        ("number", Normalise::Number),
-        ("date", Normalise::Date),
-        ("country", Normalise::Country),
-        ("iban", Normalise::Iban),
-        ("vat", Normalise::Vat),
-        ("currency", Normalise::Currency),
-    ];
     let place = format!("{place}.x-docmill.normalise");
     let name = text_of(value, &place)?;
-    let found = known.iter().find(|(known, _)| *known == name).map(|(_, normalise)| *normalise);
+    let found = Normalise::ALL.iter().find(|(_, known, _)| *known == name).map(|(normalise, ..)| *normalise);
     found.ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = Normalise::ALL.iter().map(|(_, name, _)| *name).collect();
         wrong(&place, &format!("`{name}` is not known; there are {}", names.join(", ")))
     })
 }

@@ -6,7 +6,8 @@ use docmill_core::clock::{Clock, Entropy, IdGen};
 use docmill_core::config::Settings;
 use docmill_core::metrics::Metrics;
 use docmill_core::ports::{
-    Blobs, Embedder, Generator, Llm, Ocr, Reader, Spans, Store, TextIndex, Understander, VectorIndex,
+    Blobs, Embedder, Extractor, Generator, Llm, Ocr, Reader, Spans, Store, TextIndex, Understander,
+    VectorIndex,
 };
 
 /// The ports and the settings. Cloning is cheap.
@@ -26,6 +27,8 @@ pub struct Deps {
     pub embedder: Arc<dyn Embedder>,
     /// What finds out what documents are and say.
     pub understander: Arc<dyn Understander>,
+    /// What takes records from documents.
+    pub extractor: Arc<dyn Extractor>,
     /// The language model that says what documents are, if one is configured.
     pub llm: Option<Arc<dyn Llm>>,
     /// What makes test documents up.

@@ -5,7 +5,8 @@
 //!                             +-> extract-text -+-> end
 //!                             |                 +-> extract-text-part ... -> join-text -> end
 //!                             |                 +-> unpack-document -> end (where files lie inside)
-//!                             |   (where a model is configured, classify-document stands before either end)
+//!                             |   (where a model is configured, classify-document stands before either end, and where
+//!                             |   the document is of a type with a schema, extract-record)
 //!                             +-> end (empty, unsupported, nested too deep)
 //! ```
 //!
@@ -22,7 +23,7 @@ use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::{NewTask, Size, TaskKind, units};
 
 use crate::stages::payload::{Payload, TextEnd};
-use crate::stages::{classify, intake, no_op, transcribe, unpack};
+use crate::stages::{classify, extract, intake, no_op, transcribe, unpack};
 
 /// What a task found out, as far as the way on depends on it.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,12 +59,23 @@ pub enum Outcome {
         members: bool,
         /// A model is asked what it is.
         classify: bool,
+        /// The schema of what it is found to be, unless a model is asked first.
+        schema: Option<String>,
     },
     /// A model has said what it is, or not.
     Classified {
         /// How its text was read.
         text: TextEnd,
         /// What is wrong with what the model said.
+        problem: Option<Problem>,
+        /// The schema of what it is found to be.
+        schema: Option<String>,
+    },
+    /// Its record is there, or why it is not.
+    Extracted {
+        /// How its text was read.
+        text: TextEnd,
+        /// Why there is none.
         problem: Option<Problem>,
     },
     /// Its members are there, as far as they can be had.
@@ -114,25 +126,22 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
             join: task(transcribe::join::KIND, Stage::Transcribing, carried.with_pages((1, pages)).of(of)),
         }),
         Outcome::PartRead => Step::Wait,
-        Outcome::Transcribed { result, problems, members, classify: true } => {
+        Outcome::Transcribed { result, problems, members, classify: true, .. } => {
             let carried = carried.with_text(TextEnd { result, problems }).with_members(members);
             // It waits for others and takes nothing, however long the document is.
             Step::Next(new_task(classify::document::KIND, Stage::Classifying, 0, &carried, engine))
         }
-        Outcome::Classified { text, problem } if payload.members => {
-            let problems = text.problems.into_iter().chain(problem).collect();
-            let carried = carried.with_text(TextEnd { problems, ..text });
-            Step::Next(task(unpack::document::KIND, Stage::Unpacking, carried))
+        Outcome::Transcribed { result, problems, members, classify: false, schema } => {
+            let carried = carried.with_members(members);
+            after_meaning(TextEnd { result, problems }, schema, bytes, &carried, engine)
         }
-        Outcome::Classified { text, problem } => {
-            Step::End(after_text(&text, ResultCode::Success, problem.into_iter().collect()))
+        Outcome::Classified { text, problem, schema } => {
+            let carried = carried.with_members(payload.members);
+            after_meaning(with(text, problem), schema, bytes, &carried, engine)
         }
-        Outcome::Transcribed { result, problems, members: true, classify: false } => {
-            let carried = carried.with_text(TextEnd { result, problems });
-            Step::Next(task(unpack::document::KIND, Stage::Unpacking, carried))
-        }
-        Outcome::Transcribed { result, problems, members: false, classify: false } => {
-            Step::End(IngestionEnd::completed(result, problems))
+        Outcome::Extracted { text, problem } => {
+            let carried = carried.with_members(payload.members);
+            after_meaning(with(text, problem), None, bytes, &carried, engine)
         }
         Outcome::Unpacked { result, problems } => Step::End(match &payload.text {
             Some(text) => after_text(text, result, problems),
@@ -142,6 +151,31 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
         Outcome::Nothing if payload.pages.is_some() => Step::Wait,
         Outcome::Nothing => Step::End(IngestionEnd::completed(ResultCode::Success, Vec::new())),
     }
+}
+
+/// What follows once it is known what a document is: its record, then its members, then the end. What is `carried` says
+/// whether it has any.
+fn after_meaning(
+    text: TextEnd,
+    schema: Option<String>,
+    bytes: u64,
+    carried: &Payload,
+    engine: &EngineSettings,
+) -> Step {
+    if let Some(schema) = schema {
+        let payload = carried.with_text(text).with_schema(schema);
+        return Step::Next(new_task(extract::record::KIND, Stage::Extracting, bytes, &payload, engine));
+    }
+    if carried.members {
+        let payload = carried.with_text(text).with_members(false);
+        return Step::Next(new_task(unpack::document::KIND, Stage::Unpacking, bytes, &payload, engine));
+    }
+    Step::End(IngestionEnd::completed(text.result, text.problems))
+}
+
+/// The same end, with one more problem.
+fn with(text: TextEnd, problem: Option<Problem>) -> TextEnd {
+    TextEnd { problems: text.problems.into_iter().chain(problem).collect(), ..text }
 }
 
 /// The end of an ingestion whose text has been read and whose members have been unpacked since: the text's verdict,
@@ -157,8 +191,8 @@ pub fn degrade(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Op
     if *kind == transcribe::part::KIND {
         return None;
     }
-    if *kind == classify::document::KIND {
-        return Some(unclassified(text, error));
+    if let Some(code) = enriching(kind) {
+        return Some(unenriched(text, code, error));
     }
     if let Some(text) = text {
         return Some(after_text(text, ResultCode::of(error.kind), vec![Problem::from(error)]));
@@ -175,8 +209,8 @@ pub fn recover(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Op
     let has_bytes = error.kind != ErrorKind::NotFound;
     if *kind == transcribe::part::KIND {
         None
-    } else if *kind == classify::document::KIND {
-        Some(unclassified(text, error))
+    } else if let Some(code) = enriching(kind) {
+        Some(unenriched(text, code, error))
     } else if let Some(text) = text {
         let code = ResultCode::FileMissingOrIncomplete;
         Some(IngestionEnd {
@@ -200,9 +234,20 @@ pub fn recover(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Op
     }
 }
 
-/// The end of an ingestion that could not be classified for reasons of docmill's own: the document has everything else.
-fn unclassified(text: Option<&TextEnd>, error: &ErrorNote) -> IngestionEnd {
-    let problem = Problem { code: ResultCode::NotClassified, ..Problem::from(error) };
+/// What is missing if a task that only adds to a document does not get on.
+fn enriching(kind: &TaskKind) -> Option<ResultCode> {
+    if *kind == classify::document::KIND {
+        Some(ResultCode::NotClassified)
+    } else if *kind == extract::record::KIND {
+        Some(ResultCode::NotExtracted)
+    } else {
+        None
+    }
+}
+
+/// The end of an ingestion that could not be added to for reasons of docmill's own: the document has everything else.
+fn unenriched(text: Option<&TextEnd>, code: ResultCode, error: &ErrorNote) -> IngestionEnd {
+    let problem = Problem { code, ..Problem::from(error) };
     match text {
         Some(text) => after_text(text, ResultCode::Success, vec![problem]),
         None => IngestionEnd::completed(ResultCode::Success, vec![problem]),
@@ -223,6 +268,9 @@ pub fn begin_at(stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSett
         Stage::Transcribing | Stage::Indexing => Outcome::Readable,
         Stage::Classifying => {
             return Some(new_task(classify::document::KIND, stage, 0, payload, engine));
+        }
+        Stage::Extracting => {
+            return Some(new_task(extract::record::KIND, stage, bytes, payload, engine));
         }
         Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => return None,
     };
@@ -299,7 +347,7 @@ mod tests {
     }
 
     fn read_as(problems: Vec<Problem>, members: bool, classify: bool) -> Outcome {
-        Outcome::Transcribed { result: ResultCode::Success, problems, members, classify }
+        Outcome::Transcribed { result: ResultCode::Success, problems, members, classify, schema: None }
     }
 
     #[test]
@@ -318,10 +366,20 @@ mod tests {
             read_as(broken.clone(), false, false),
             read_as(broken.clone(), true, false),
             read_as(broken.clone(), true, true),
+            Outcome::Transcribed {
+                result: ResultCode::Success,
+                problems: Vec::new(),
+                members: true,
+                classify: false,
+                schema: Some("invoice".into()),
+            },
             Outcome::Classified {
                 text: read(),
                 problem: Some(Problem::new(ErrorKind::ContentBlocked, "no")),
+                schema: None,
             },
+            Outcome::Classified { text: read(), problem: None, schema: Some("receipt".into()) },
+            Outcome::Extracted { text: read(), problem: Some(Problem::new(ErrorKind::Timeout, "no words")) },
             Outcome::Unpacked { result: ResultCode::InvalidFile, problems: broken },
             Outcome::Stopped(note(&Error::bomb_suspected("1000:1"))),
             Outcome::Nothing,
@@ -357,7 +415,7 @@ mod tests {
         for handler in crate::stages::ALL {
             let end = degrade(&handler.kind(), None, &note(&Error::encrypted("a password is needed")));
             match end {
-                Some(end) if handler.kind() == classify::document::KIND => {
+                Some(end) if enriching(&handler.kind()).is_some() => {
                     assert_eq!((end.result, end.problems.len()), (ResultCode::Success, 1));
                 }
                 Some(end) => assert_eq!(end.result, ResultCode::PasswordProtected),
@@ -394,11 +452,16 @@ mod tests {
     }
 
     #[test]
-    fn members_are_unpacked_after_the_model_was_asked() {
+    fn members_are_unpacked_after_the_model_was_asked_and_the_record_taken() {
         let engine = EngineSettings::default();
         let asked = Payload::default().with_text(read()).with_members(true);
-        let classified = Outcome::Classified { text: read(), problem: None };
+        let classified = Outcome::Classified { text: read(), problem: None, schema: Some("invoice".into()) };
         let Step::Next(next) = after(classified, 10, &asked, &engine) else { panic!("more follows") };
+        assert_eq!(next.kind, extract::record::KIND);
+        let asked = Payload::parse(next.payload.as_deref()).unwrap();
+        assert_eq!((asked.schema.as_deref(), asked.members), (Some("invoice"), true));
+        let extracted = Outcome::Extracted { text: read(), problem: None };
+        let Step::Next(next) = after(extracted, 10, &asked, &engine) else { panic!("more follows") };
         assert_eq!(next.kind, unpack::document::KIND);
         let payload = Payload::parse(next.payload.as_deref()).unwrap();
         assert_eq!((payload.text, payload.members), (Some(read()), false));

@@ -518,3 +518,34 @@ async fn scrape_of_a_slow_or_broken_store_is_answered_all_the_same() {
     assert_eq!(told(&world, "docmill_store_up").await, Some(0.0));
     assert_eq!(told(&world, "docmill_documents").await, None, "an old number is worse than none");
 }
+
+#[tokio::test(start_paused = true)]
+async fn record_is_taken_of_documents_with_a_schema_and_of_no_others() {
+    let world = World::with(|settings| settings.extract.schemas = vec!["note=words".into()]);
+    world.offer("a.txt", b"hello there").await;
+    world.offer("told-note.txt", b"doubtful words").await;
+    world.offer("told-note-2.txt", b"unsuitable words").await;
+    world.offer("told-note-3.txt", b"words that panic").await;
+    world.work().await;
+    for name in ["a.txt", "told-note.txt", "told-note-2.txt", "told-note-3.txt"] {
+        assert_eq!(world.end(name), Some((S::Completed, R::Success)), "{name}");
+    }
+    assert_eq!(world.store.states("extract-record").len(), 3, "{:?}", world.store.log());
+    let records = world.store.extracted();
+    let [record] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!((record.extraction.schema.as_str(), record.version), ("words", 3));
+    assert_eq!((record.extraction.data["word"].as_str(), record.reasons.len()), (Some("doubtful"), 1));
+    // What broke on it costs a document its record, and nothing else.
+    let problems = world.store.end("told-note-3.txt").unwrap().problems;
+    assert_eq!((problems.len(), problems[0].code), (1, R::NotExtracted));
+}
+
+#[tokio::test(start_paused = true)]
+async fn schema_that_is_not_there_is_a_warning() {
+    let world = World::with(|settings| settings.extract.schemas = vec!["note=none".into()]);
+    world.offer("told-note.txt", b"words").await;
+    world.work().await;
+    let end = world.store.end("told-note.txt").unwrap();
+    assert_eq!((end.status, end.result), (S::Completed, R::Success));
+    assert!(end.problems[0].message.contains("`none`"), "{:?}", end.problems);
+}

@@ -24,7 +24,7 @@ use docmill_core::usage::Usage;
 use docmill_core::{Error, ErrorKind, Result};
 use uuid::Uuid;
 
-use super::store::{KIND, World, access, done, failure, new_task};
+use super::store::{KIND, World, access, done, failure, new_task, records};
 use crate::conformance::{Bench, Suite};
 
 /// The ways into the stores of a place, each by a name.
@@ -148,9 +148,21 @@ async fn fill(bench: &Bench<dyn Doors>, store: Arc<dyn Store>) -> World {
         tokens_out: 1,
         cost: Some(0.1),
     }];
-    let whole =
-        Done { record: Some(record), artifacts: vec![artifact], facts, usage, end, ..Done::default() };
+    let extracted = Some(Box::new(records::record("12.00", 0.1, &["Ünïcödé"])));
+    let whole = Done {
+        record: Some(record),
+        artifacts: vec![artifact],
+        facts,
+        usage,
+        extracted,
+        end,
+        ..Done::default()
+    };
     world.report(&leases[0], done(whole)).await;
+    let review = leases[0].subject.ingestion_id;
+    let corrected = records::correction(review, "ada", "12.00", "13.00");
+    world.store.decide_review(world.tenant, corrected).await.unwrap();
+    world.store.put_schema(world.tenant, "bill", "{}").await.unwrap();
     let retry = Outcome::Retry {
         error: failure(ErrorKind::Timeout),
         run_at: leases[1].until,

@@ -58,7 +58,25 @@ pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
     sandbox(&mut found, settings);
     llm(&mut found, settings);
     limits(&mut found, settings);
+    extract(&mut found, settings);
     found
+}
+
+fn extract(found: &mut Vec<Finding>, settings: &Settings) {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    for (kind, schema) in settings.extract.pairs() {
+        if !is_name(kind) || !is_name(schema) {
+            let message = format!("`{kind}={schema}` is no type and the schema for it");
+            add(
+                found,
+                "extract.schemas",
+                &message,
+                "write for instance `invoice` or `statement=bank_statement`",
+            );
+        }
+    }
 }
 
 fn telemetry(found: &mut Vec<Finding>, settings: &Settings) {

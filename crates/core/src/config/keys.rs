@@ -295,6 +295,13 @@ pub static KEYS: &[Key] = &[
     llm::PRICE_IN,
     llm::PRICE_OUT,
     key(
+        "extract.schemas",
+        Place::Names(|s| &mut s.extract.schemas),
+        "Of which documents records are kept, and by which schemas: `type=schema`, or one name where both are called the \
+         same. Types are those that `docmill show` tells as `kind`; schemas are built in or come from `docmill schema add`. \
+         `off` means none.",
+    ),
+    key(
         "limits.max_document_bytes",
         Place::Bytes(|s| &mut s.limits.max_document_bytes),
         "Size of a single document.",

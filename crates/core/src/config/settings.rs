@@ -47,6 +47,8 @@ pub struct Settings {
     pub understand: UnderstandSettings,
     /// Which language model is asked, and how.
     pub llm: LlmSettings,
+    /// Which documents records are taken from.
+    pub extract: ExtractSettings,
     /// Caps.
     pub limits: Limits,
     /// How long events are kept.
@@ -79,6 +81,7 @@ impl Settings {
             ocr: OcrSettings::default(),
             understand: UnderstandSettings::default(),
             llm: LlmSettings::default(),
+            extract: ExtractSettings::default(),
             limits: Limits::default(),
             event_retention: Duration::from_hours(24 * 30),
             log: LogSettings::default(),
@@ -168,6 +171,40 @@ impl Default for OcrSettings {
             library: PathBuf::new(),
             tessdata: PathBuf::new(),
         }
+    }
+}
+
+/// Which documents records are taken from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExtractSettings {
+    /// `type=schema`, or one name where both are called the same. Empty means none, and so does `off`.
+    pub schemas: Vec<String>,
+}
+
+impl Default for ExtractSettings {
+    fn default() -> Self {
+        let schemas = ["invoice", "receipt", "statement=bank_statement", "contract=nda"];
+        Self { schemas: schemas.map(str::to_owned).to_vec() }
+    }
+}
+
+impl ExtractSettings {
+    /// Takes no records.
+    pub const OFF: &'static str = "off";
+
+    /// The schema for documents of this type.
+    pub fn schema_of(&self, kind: &str) -> Option<&str> {
+        self.pairs().find(|(known, _)| *known == kind).map(|(_, schema)| schema)
+    }
+
+    /// Types and their schemas.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let named = self.schemas.iter().filter(|entry| *entry != Self::OFF);
+        named.map(|entry| {
+            entry
+                .split_once('=')
+                .map_or((entry.as_str(), entry.as_str()), |(kind, schema)| (kind.trim(), schema.trim()))
+        })
     }
 }
 

@@ -30,7 +30,9 @@ use crate::ledger::Ledger;
 use crate::ports::access::Access;
 use crate::ports::catalogue::Catalogue;
 use crate::ports::filter::Particulars;
+use crate::ports::records::Records;
 use crate::problem::Problem;
+use crate::record::NewRecord;
 use crate::task::{Lease, NewTask, Size, TaskKind};
 use crate::understanding::Understanding;
 use crate::usage::Usage;
@@ -194,6 +196,8 @@ pub struct Done {
     pub manifest: Option<ManifestEnd>,
     /// What was paid for.
     pub usage: Vec<Usage>,
+    /// The record that was extracted.
+    pub extracted: Option<Box<NewRecord>>,
     /// The ingestion ends here.
     pub end: Option<IngestionEnd>,
 }
@@ -436,6 +440,8 @@ pub struct Selected {
     pub head: DocumentHead,
     /// Of its content.
     pub hash: ContentHash,
+    /// What kind of document it was found to be: `invoice`.
+    pub kind: Option<String>,
     /// It has an open ingestion: starting another would do the same work twice.
     pub busy: bool,
 }
@@ -459,7 +465,7 @@ pub struct Tally {
 
 /// The store. Every method names the tenant it works for, or works for the engine as a whole.
 #[async_trait]
-pub trait Store: Access + Catalogue {
+pub trait Store: Access + Catalogue + Records {
     // Tenants.
 
     /// The tenant of that name, made if there is none.

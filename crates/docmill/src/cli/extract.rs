@@ -4,14 +4,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docmill_core::extraction::{EvidenceSource, Extraction};
+use docmill_core::extraction::EvidenceSource;
 use docmill_core::limits::{MIB, read_capped};
+use docmill_core::record::ExtractAnswer;
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use docmill_extract::schema::Schema;
 use docmill_extract::{Material, Sources, extract};
 use docmill_pipeline::service::Examined;
-use serde::Serialize;
 
 use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
@@ -40,14 +40,6 @@ pub(super) struct Args {
     when: When,
 }
 
-/// What is printed of one file.
-#[derive(Serialize)]
-struct Answer {
-    path: String,
-    #[serde(flatten)]
-    extraction: Extraction,
-}
-
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         // Mistakes in the schema are told before anything is read.
@@ -74,7 +66,12 @@ impl Args {
     }
 }
 
-async fn one(reading: &Reading, path: &Path, schema: &Arc<Schema>, sources: Sources) -> Result<Answer> {
+async fn one(
+    reading: &Reading,
+    path: &Path,
+    schema: &Arc<Schema>,
+    sources: Sources,
+) -> Result<ExtractAnswer> {
     let (examined, bytes) = reading.examine(path).await?;
     let data = match bytes {
         Some(bytes) => Some(bytes.to_vec()),
@@ -84,7 +81,7 @@ async fn one(reading: &Reading, path: &Path, schema: &Arc<Schema>, sources: Sour
     let (schema, path) = (Arc::clone(schema), path.to_string_lossy().into_owned());
     let working = move || {
         let extraction = extract(&schema, &material(&examined, data.as_deref()), sources);
-        Answer { path, extraction }
+        ExtractAnswer { path, extraction }
     };
     // Rules over thousands of words hold up whoever waits on this thread.
     let done = tokio::task::spawn_blocking(working).await;
@@ -123,7 +120,7 @@ fn schema(wanted: &str) -> Result<Schema> {
     Schema::parse(&text).map_err(|e| Error::invalid_request(format!("{what}: {}", e.message())))
 }
 
-fn human(answer: &Answer) -> String {
+pub(super) fn human(answer: &ExtractAnswer) -> String {
     let found = &answer.extraction;
     let verdict = match (found.fields.is_empty(), found.valid) {
         (true, _) => "nothing found",

@@ -11,6 +11,7 @@ mod counts;
 mod dead;
 mod doctor;
 mod events;
+mod export;
 mod extract;
 mod generate;
 mod get;
@@ -29,7 +30,9 @@ mod reading;
 mod reprocess;
 mod restore;
 mod retry;
+mod review;
 mod saving;
+mod schema;
 mod search;
 mod serve;
 mod show;
@@ -107,6 +110,9 @@ enum Command {
     Read(read::Args),
     Classify(classify::Args),
     Extract(extract::Args),
+    Schema(schema::Args),
+    Review(review::Args),
+    Export(export::Args),
     List(list::Args),
     Show(show::Args),
     Text(text::Args),
@@ -230,6 +236,9 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Read(args) => args.run(cx).await,
         Command::Classify(args) => args.run(cx).await,
         Command::Extract(args) => args.run(cx).await,
+        Command::Schema(args) => args.run(cx).await,
+        Command::Review(args) => args.run(cx).await,
+        Command::Export(args) => args.run(cx).await,
         Command::List(args) => args.run(cx).await,
         Command::Show(args) => args.run(cx).await,
         Command::Text(args) => args.run(cx).await,

@@ -32,8 +32,15 @@ pub(super) struct Args {
 
 fn stages() -> PossibleValuesParser {
     PossibleValuesParser::new(
-        [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Classifying, Stage::Indexing]
-            .map(Stage::name),
+        [
+            Stage::Intake,
+            Stage::Unpacking,
+            Stage::Transcribing,
+            Stage::Classifying,
+            Stage::Extracting,
+            Stage::Indexing,
+        ]
+        .map(Stage::name),
     )
 }
 

@@ -75,6 +75,17 @@ fn human(cx: &Context, answer: &ShowAnswer, near: &NearAnswer) -> String {
             out.push_str(&format!("{key:<10}{}\n", shown(value)));
         }
     }
+    if let Some(record) = &answer.record {
+        let sure = record.confidence * 100.0;
+        out.push_str(&format!("record    {} {}, {sure:.0} %\n", record.schema, record.version));
+        for (path, field) in &record.fields {
+            let value = field.value.as_str().map_or_else(|| field.value.to_string(), str::to_owned);
+            out.push_str(&format!("          {path}: {}\n", shown(&value)));
+        }
+    }
+    if let Some(review) = &answer.review_id {
+        out.push_str(&format!("review    {review}\n"));
+    }
     for problem in &answer.problems {
         out.push_str(&format!("problem   {}: {}\n", problem.code.name(), shown(&problem.message)));
     }

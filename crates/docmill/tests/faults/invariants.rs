@@ -89,6 +89,7 @@ async fn prune_everything(mill: &Mill) {
         ocr: Arc::new(NoOcr::new("nobody recognises here", "this test reads nothing")),
         embedder: Arc::new(NoEmbedder::new("nobody embeds here", "this test reads nothing")),
         understander: Arc::new(docmill_understand::Local::new().unwrap()),
+        extractor: Arc::new(docmill_extract::Local),
         llm: None,
         generator: Arc::new(docmill_generate::Press::default()),
         index,

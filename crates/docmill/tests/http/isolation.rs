@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::access::key;
+use crate::reviews::DOUBTFUL;
 use crate::support::http::{Client, Part, Reply};
 use crate::{House, text};
 
@@ -15,11 +16,14 @@ fn ids(client: &Client) -> BTreeMap<&'static str, String> {
     let parts = [Part::file("secret.txt", b"the secret marabou"), Part::field("batch_id", &batch)];
     let done = client.upload("/v1/documents?mode=sync", &[], &parts).expect(200).json();
     let keys = client.get("/v1/keys").expect(200).json();
+    let bill = [Part::file("secret.txt", DOUBTFUL.as_bytes())];
+    let bill = client.upload("/v1/documents?mode=sync", &[], &bill).expect(200).json();
     BTreeMap::from([
         ("documents", text(&done, "document_id").to_owned()),
         ("ingestions", text(&done["ingestions"][0], "ingestion_id").to_owned()),
         ("why", text(&done, "document_id").to_owned()),
         ("batches", batch),
+        ("reviews", text(&bill, "review_id").to_owned()),
         ("keys", text(&keys["keys"][0], "key_id").to_owned()),
     ])
 }
@@ -52,7 +56,7 @@ fn no_route_shows_or_changes_anything_of_another_tenant() {
             // Nobody gets in without a key.
             let bare =
                 path.replace("{id}", "018f0000-0000-7000-8000-000000000000").replace("{cause}", "corrupt");
-            let bare = bare.replace("{number}", "1");
+            let bare = bare.replace("{number}", "1").replace("{name}", "invoice");
             ask(&house.client, &method, &bare, operation).problem(401, "unauthorized");
             if path.contains("{id}") {
                 let kind = path.trim_start_matches("/v1/").split('/').next().unwrap();
@@ -61,7 +65,12 @@ fn no_route_shows_or_changes_anything_of_another_tenant() {
                     .problem(404, "not_found");
                 with_id += 1;
             } else if method == "GET" && !path.ends_with("/stream") {
-                let query = if path == "/v1/search" { "?q=marabou" } else { "" };
+                let query = match path.as_str() {
+                    "/v1/search" => "?q=marabou",
+                    "/v1/export" => "?schema=invoice",
+                    _ => "",
+                };
+                let path = path.replace("{name}", "invoice");
                 let reply = ours.get(&format!("{path}{query}")).expect(200);
                 for id in ids.values() {
                     assert!(!reply.text().contains(id.as_str()), "{path} shows {id}: {}", reply.text());
@@ -92,6 +101,7 @@ fn everything(client: &Client, ids: &BTreeMap<&'static str, String>) -> Vec<Valu
         format!("/v1/documents/{}", ids["documents"]),
         format!("/v1/ingestions/{}", ids["ingestions"]),
         format!("/v1/batches/{}", ids["batches"]),
+        format!("/v1/reviews/{}", ids["reviews"]),
         "/v1/documents".to_owned(),
         "/v1/keys".to_owned(),
         "/v1/audit-log".to_owned(),

@@ -10,6 +10,7 @@ mod hostile;
 mod isolation;
 mod pages;
 mod reference;
+mod reviews;
 mod steering;
 #[path = "../support/mod.rs"]
 mod support;

@@ -15,12 +15,14 @@ use docmill_core::id::{BatchId, IngestionId, TaskId, TenantId};
 use docmill_core::ingestion::Stage;
 use docmill_core::ports::store::ListQuery;
 use docmill_core::problem::ResultCode;
+use docmill_core::record::RecordQuery;
+use docmill_core::review::{LOCKED_FOR, ReviewAnswer, ReviewQuery};
 use docmill_core::{Error, Result, crash};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Inner, doctor, find_head, keys, no_document, remove, reprocess, search, tags};
+use super::{Inner, doctor, find_head, keys, no_document, remove, reprocess, reviews, schemas, search, tags};
 use crate::engine::known_kind;
 use crate::maintenance::{backup, prune, verify};
 use crate::transcripts;
@@ -110,6 +112,30 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::Events { mut filter } => {
             filter.limit = Some(filter.limit.unwrap_or(MAX_LIMIT).min(MAX_LIMIT));
             json(store.events(tenant, &filter).await?)
+        }
+        Call::Schemas => json(schemas::list(inner, tenant).await?),
+        Call::Schema { name } => json(schemas::show(inner, tenant, &name).await?),
+        Call::SchemaAdd { name, schema } => json(schemas::add(inner, tenant, &name, &schema).await?),
+        Call::SchemaTest { schema, id } => json(schemas::test(inner, tenant, schema, &id).await?),
+        Call::Records { query } => {
+            let query = RecordQuery { limit: query.limit.clamp(1, MAX_LIMIT), ..query };
+            json(schemas::records(inner, tenant, &query).await?)
+        }
+        Call::Reviews { schema, done, limit, cursor } => {
+            let query = ReviewQuery { schema, done, limit: limit.clamp(1, MAX_LIMIT), cursor };
+            json(store.reviews(tenant, &query).await?)
+        }
+        Call::Review { id } => json(ReviewAnswer::from(reviews::find(inner, tenant, id).await?)),
+        Call::ReviewLock { id, locked: true } => {
+            json(store.lock_review(tenant, id, &actor.name, LOCKED_FOR).await?)
+        }
+        Call::ReviewLock { id, locked: false } => json(store.unlock_review(tenant, id, &actor.name).await?),
+        Call::ReviewDecide { id, verdict } => {
+            json(reviews::decide(inner, tenant, &actor.name, id, verdict).await?)
+        }
+        Call::Corrections { limit, cursor } => {
+            let limit = limit.clamp(1, MAX_LIMIT);
+            json(store.corrections_made(tenant, cursor.as_deref(), limit).await?)
         }
         Call::Backup { to } => counted(backup::backup(&inner.deps, Path::new(&to)).await?),
         Call::Doctor => json(doctor::examine(inner, tenant).await),

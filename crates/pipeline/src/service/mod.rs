@@ -1,7 +1,8 @@
 //! What the command line and the server call. Every answer is one of `docmill_core::answer`, as JSON.
 //!
-//! `calls` holds one function for each call; `search`, `tags`, `reprocess`, `remove`, `generate`, `keys`, `doctor` and `read` are
-//! the longer ones; `sample` makes the page for scrapers. Calls that change something are written to the audit log first.
+//! `calls` holds one function for each call; `search`, `tags`, `reprocess`, `remove`, `generate`, `keys`, `schemas`, `reviews`,
+//! `doctor` and `read` are the longer ones; `sample` makes the page for scrapers. Calls that change something are written to
+//! the audit log first.
 
 mod calls;
 mod doctor;
@@ -10,7 +11,9 @@ mod keys;
 mod read;
 mod remove;
 mod reprocess;
+mod reviews;
 mod sample;
+mod schemas;
 mod search;
 mod tags;
 
@@ -77,7 +80,7 @@ pub(crate) struct Inner {
     /// What kinds and labels mean, embedded once.
     pub(crate) described: tokio::sync::OnceCell<Vec<Vec<f32>>>,
     sampler: Sampler,
-    viewer: Viewer,
+    pub(crate) viewer: Viewer,
     /// Who asks the model what.
     pub(crate) turns: Turns,
     started_at: Timestamp,

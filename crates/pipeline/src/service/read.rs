@@ -12,9 +12,9 @@ use docmill_core::ports::{Ocr, Reader};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::wire::{Found, Kind, Want};
 use docmill_core::words::PageWords;
-use docmill_core::{Error, ErrorKind, Result};
+use docmill_core::{Error, Result};
 
-use crate::plan::is_limit;
+use crate::stages::extract::material::{Attached, WORDS, is_the_contents_own, native_words, words_of};
 use crate::stages::reading;
 use crate::stages::transcribe::{Collector, OcrNote, verdict};
 
@@ -23,14 +23,6 @@ const READ: Want = Want { listing: true, ..Want::TEXT };
 
 /// Text, and the files inside.
 const EXAMINE: Want = Want { children: true, ..Want::TEXT };
-
-/// Where the words stand that the file itself holds. Asked for by itself: pages that are shown are read in another way.
-const WORDS: Want = Want { words: true, ..Want::KIND };
-
-/// Files inside a document that are kept for whoever examines it…
-const MAX_ATTACHED: usize = 16;
-/// …and the largest of them.
-const MAX_ATTACHED_BYTES: usize = 4 << 20;
 
 /// A document as it is looked at to take a record from it.
 #[derive(Debug)]
@@ -84,58 +76,19 @@ pub async fn examine(
     path: &str,
     content: Content,
 ) -> Result<Examined> {
-    let (mut attached, mut open) = (Vec::new(), None);
+    let mut attached = Attached::default();
     let (name, again) = (name_of(path), content.clone());
-    let (result, transcript) = transcribe(reader, ocr, settings, tenant, name, content, EXAMINE, |found| {
-        match found {
-            Found::ChildBegin { path, .. } if attached.len() < MAX_ATTACHED => {
-                open = Some((path, Vec::new()));
-            }
-            Found::ChildChunk(chunk) => match &mut open {
-                Some((_, bytes)) if bytes.len() + chunk.len() <= MAX_ATTACHED_BYTES => bytes.extend(&chunk),
-                _ => open = None,
-            },
-            Found::ChildEnd => attached.extend(open.take()),
-            Found::ChildFailed { .. } => open = None,
-            other => return Ok(Some(other)),
-        }
-        Ok(None)
-    })
-    .await?;
+    let aside = |found| Ok(attached.take(found));
+    let (result, transcript) =
+        transcribe(reader, ocr, settings, tenant, name, content, EXAMINE, aside).await?;
     let mut native = Vec::new();
     if transcript.pages.iter().any(|page| page.source == TextSource::Native) {
-        let mut readings =
-            reading::open_unstored(reader, ocr, settings, tenant, name_of(path), again, WORDS).await?;
-        loop {
-            match readings.next().await {
-                Ok(Some(Found::Words(words))) => native.push(words),
-                Ok(Some(_)) => {}
-                Ok(None) => break,
-                // A format whose pages nobody draws has no places either; its text is had.
-                Err(error) if is_the_contents_own(&error) => break,
-                Err(error) => return Err(error),
-            }
-        }
+        let name = name_of(path);
+        let readings = reading::open_unstored(reader, ocr, settings, tenant, name, again, WORDS).await?;
+        native = native_words(readings, || {}).await?;
     }
     let words = words_of(&transcript, native);
-    Ok(Examined { result, transcript, words, attached })
-}
-
-/// The words that were recognised where the text of a page was, otherwise those that the file holds.
-fn words_of(transcript: &Transcript, native: Vec<PageWords>) -> Vec<PageWords> {
-    let mut words: BTreeMap<u32, PageWords> = native.into_iter().map(|page| (page.number, page)).collect();
-    for page in &transcript.pages {
-        match page.source {
-            TextSource::Ocr => {
-                let recognised = transcript.recognised.iter().find(|known| known.number == page.number);
-                words.extend(recognised.map(|recognised| (page.number, PageWords::from(recognised))));
-            }
-            // What stands in the file there was judged to be no text.
-            TextSource::None => drop(words.remove(&page.number)),
-            TextSource::Native => {}
-        }
-    }
-    words.into_values().collect()
+    Ok(Examined { result, transcript, words, attached: attached.files })
 }
 
 fn name_of(path: &str) -> String {
@@ -236,19 +189,4 @@ fn unread(media_type: String, error: &Error) -> Transcript {
 /// What is said of content whose reader died before it said anything.
 fn unknown() -> Kind {
     Kind { media_type: "application/octet-stream".into(), format: None, container: false }
-}
-
-/// Whether the content is to blame, so that the error is its description.
-fn is_the_contents_own(error: &Error) -> bool {
-    is_limit(error.kind())
-        || matches!(
-            error.kind(),
-            ErrorKind::UnsupportedFormat
-                | ErrorKind::EmptyFile
-                | ErrorKind::Encrypted
-                | ErrorKind::Corrupt
-                | ErrorKind::Timeout
-                | ErrorKind::OutOfMemory
-                | ErrorKind::ChildCrashed
-        )
 }

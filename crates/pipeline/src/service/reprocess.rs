@@ -21,8 +21,14 @@ const CHUNK: usize = 500;
 const SIDE_BY_SIDE: usize = 32;
 
 /// Where work can begin.
-const BEGINNINGS: [Stage; 5] =
-    [Stage::Intake, Stage::Unpacking, Stage::Transcribing, Stage::Classifying, Stage::Indexing];
+const BEGINNINGS: [Stage; 6] = [
+    Stage::Intake,
+    Stage::Unpacking,
+    Stage::Transcribing,
+    Stage::Classifying,
+    Stage::Extracting,
+    Stage::Indexing,
+];
 
 /// Starts what is selected again; a document that is at work anyway is left alone.
 pub(super) async fn reprocess(
@@ -53,6 +59,8 @@ pub(super) async fn reprocess(
             Some("busy")
         } else if unsupported.binary_search(&selected.head.document_id).is_ok() {
             Some("unsupported")
+        } else if from == Some(Stage::Extracting) && !has_schema(inner, &selected) {
+            Some("no_schema")
         } else {
             None
         };
@@ -114,6 +122,12 @@ async fn unsupported(
     let mut ids: Vec<DocumentId> = found.into_iter().map(|selected| selected.head.document_id).collect();
     ids.sort_unstable();
     Ok(ids)
+}
+
+/// Whether a document is of a type that records are taken of.
+fn has_schema(inner: &Inner, selected: &Selected) -> bool {
+    let kind = selected.kind.as_deref();
+    kind.is_some_and(|kind| inner.deps.settings.extract.schema_of(kind).is_some())
 }
 
 type Item = (IngestionId, DocumentId, NewTask);

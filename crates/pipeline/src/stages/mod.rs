@@ -5,6 +5,7 @@
 //! commits it. What follows is asked of `plan`, never decided here.
 
 pub mod classify;
+pub mod extract;
 pub mod intake;
 pub mod no_op;
 pub mod payload;
@@ -19,6 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docmill_core::artifact::TRANSCRIPTION;
+use docmill_core::id::BlobKey;
 use docmill_core::ports::store::Done;
 use docmill_core::task::{Lease, SubjectDocument, TaskKind};
 use docmill_core::{Error, Result};
@@ -46,6 +49,7 @@ pub static ALL: &[&dyn TaskHandler] = &[
     &transcribe::part::ExtractTextPart,
     &transcribe::join::JoinText,
     &classify::document::ClassifyDocument,
+    &extract::record::ExtractRecord,
     &no_op::NoOp,
 ];
 
@@ -106,6 +110,17 @@ fn title(given: &str) -> Option<String> {
 /// here: the task itself fails with it.
 pub(crate) fn text_end(lease: &Lease) -> Option<TextEnd> {
     Payload::parse(lease.payload.as_deref()).ok()?.text
+}
+
+/// Where the text of a task's document lies: that of its own ingestion, otherwise the newest that was read.
+pub(crate) async fn transcription(cx: &Context<'_>, lease: &Lease) -> Result<Option<BlobKey>> {
+    let own = cx.deps.store.artifacts(lease.subject.ingestion_id, TRANSCRIPTION).await?;
+    if let Some(artifact) = own.into_iter().find(|artifact| artifact.name == TRANSCRIPTION) {
+        return Ok(Some(artifact.key));
+    }
+    let id = document(lease)?.document_id.to_string();
+    let head = cx.deps.store.head(lease.subject.tenant_id, &id).await?;
+    Ok(head.and_then(|head| head.transcription))
 }
 
 /// The content that a task is about.

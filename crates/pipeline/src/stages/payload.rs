@@ -23,6 +23,9 @@ pub struct Payload {
     /// Files lie inside, which are unpacked after what is done now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub members: bool,
+    /// Take a record by this schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
     /// Of a no-op: wait so many milliseconds, as work does that waits for somebody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u32>,
@@ -40,7 +43,7 @@ pub struct TextEnd {
 impl Payload {
     /// Do the work even if an equal result is there.
     pub const FORCE: Self =
-        Self { force: true, pages: None, of: None, text: None, members: false, wait_ms: None };
+        Self { force: true, pages: None, of: None, text: None, members: false, schema: None, wait_ms: None };
 
     /// Reads what [`Payload::to_json`] wrote.
     pub fn parse(text: Option<&str>) -> Result<Self> {
@@ -83,6 +86,12 @@ impl Payload {
         Self { members, ..self.clone() }
     }
 
+    /// The same, for a document of which a record is taken.
+    #[must_use]
+    pub fn with_schema(&self, schema: String) -> Self {
+        Self { schema: Some(schema), ..self.clone() }
+    }
+
     /// The same, of a document of so many pages.
     #[must_use]
     pub fn of(&self, pages: u32) -> Self {
@@ -107,6 +116,7 @@ mod tests {
                 problems: vec![Problem::new(docmill_core::ErrorKind::Corrupt, "page 3 is damaged")],
             }),
             Payload::FORCE.with_members(true),
+            Payload::default().with_schema("invoice".into()),
             Payload { wait_ms: Some(100), ..Payload::default() },
         ] {
             assert_eq!(Payload::parse(payload.to_json().as_deref()).unwrap(), payload);

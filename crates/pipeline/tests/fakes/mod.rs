@@ -3,6 +3,7 @@
 
 pub(crate) mod blobs;
 pub(crate) mod embedder;
+pub(crate) mod extractor;
 pub(crate) mod index;
 pub(crate) mod ocr;
 pub(crate) mod reader;
@@ -22,10 +23,12 @@ use docmill_core::ingestion::{IngestionStatus, Origin};
 use docmill_core::metrics::Metrics;
 use docmill_core::ports::understander::{Piece, Understood};
 use docmill_core::problem::ResultCode;
+use docmill_core::understanding::Understanding;
 use docmill_pipeline::{Deps, EngineHandle, EngineOptions, Offer, Offered, Service, stages};
 
 use blobs::FakeBlobs;
 use embedder::FakeEmbedder;
+use extractor::FirstWord;
 use index::FakeIndex;
 use ocr::FakeOcr;
 use reader::FakeReader;
@@ -119,6 +122,7 @@ impl World {
             ocr: Arc::clone(&ocr) as _,
             embedder: Arc::clone(&embedder) as _,
             understander: Arc::new(FirstLine),
+            extractor: Arc::new(FirstWord),
             llm: None,
             generator: Arc::new(NoGenerator),
             index: Arc::new(index),
@@ -201,7 +205,9 @@ impl docmill_core::ports::Understander for FirstLine {
             return Err(docmill_core::Error::bug("told to fail"));
         }
         let first = transcript.pages.iter().flat_map(|page| page.text.lines()).next();
-        Ok(Some(Understood { title: first.map(str::to_owned), ..Understood::default() }))
+        let kind = name.contains("note").then(|| "note".to_owned());
+        let understanding = Understanding { kind, ..Understanding::default() };
+        Ok(Some(Understood { title: first.map(str::to_owned), understanding }))
     }
 
     /// Each line is one.

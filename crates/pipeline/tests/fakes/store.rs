@@ -28,7 +28,12 @@ use docmill_core::ports::store::{
     Done, Exchange, ListQuery, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection,
     StepRecord, StoredContent, Swept, Tally, Terms,
 };
-use docmill_core::ports::{Access, Catalogue, Store};
+use docmill_core::ports::{Access, Catalogue, Records, Store};
+use docmill_core::record::{KeptRecord, NewRecord, RecordLine, RecordQuery, StoredSchema};
+use docmill_core::review::{
+    Correction, CorrectionsAnswer, DecidedAnswer, Decision, LockAnswer, Review, ReviewId, ReviewQuery,
+    ReviewsAnswer,
+};
 use docmill_core::sketch::NearLine;
 use docmill_core::state::TaskState;
 use docmill_core::tag::{MergeAnswer, TagsAnswer};
@@ -60,6 +65,7 @@ struct State {
     ingestions: Vec<Ingestion>,
     documents: BTreeMap<ContentHash, StoredContent>,
     records: Vec<StepRecord>,
+    extracted: Vec<NewRecord>,
     manifests: Vec<ManifestEnd>,
     workers: Vec<WorkerId>,
     log: Vec<String>,
@@ -161,6 +167,10 @@ impl FakeStore {
         while self.log().len() < lines {
             changed.changed().await.unwrap();
         }
+    }
+
+    pub(crate) fn extracted(&self) -> Vec<NewRecord> {
+        self.state.lock().unwrap().extracted.clone()
     }
 
     pub(crate) fn manifests(&self) -> Vec<ManifestEnd> {
@@ -291,6 +301,7 @@ impl FakeStore {
             ingestion.end = done.end;
         }
         state.records.extend(done.record);
+        state.extracted.extend(done.extracted.map(|record| *record));
         state.manifests.extend(done.manifest);
         if let Some(fan) = done.fan_out {
             let join = Self::push(state, now, fan.join, subject.clone(), fan.parts.len());
@@ -408,6 +419,62 @@ impl Catalogue for FakeStore {
     }
     async fn judgement(&self, _tenant: TenantId, document: DocumentId) -> Result<Option<Judgement>> {
         Ok(self.state.lock().unwrap().judged.get(&document).cloned().flatten())
+    }
+}
+
+#[async_trait]
+impl Records for FakeStore {
+    async fn put_schema(&self, _tenant: TenantId, _name: &str, _text: &str) -> Result<u32> {
+        absent()
+    }
+    async fn schemas(&self, _tenant: TenantId) -> Result<Vec<StoredSchema>> {
+        absent()
+    }
+    async fn schema(
+        &self,
+        _tenant: TenantId,
+        _name: &str,
+        _version: Option<u32>,
+    ) -> Result<Option<StoredSchema>> {
+        Ok(None)
+    }
+    async fn record(&self, _tenant: TenantId, _id: &str) -> Result<Option<KeptRecord>> {
+        absent()
+    }
+    async fn records(&self, _tenant: TenantId, _query: &RecordQuery) -> Result<Vec<RecordLine>> {
+        absent()
+    }
+    async fn reviews(&self, _tenant: TenantId, _query: &ReviewQuery) -> Result<ReviewsAnswer> {
+        absent()
+    }
+    async fn review(&self, _tenant: TenantId, _id: ReviewId) -> Result<Option<Review>> {
+        absent()
+    }
+    async fn lock_review(
+        &self,
+        _tenant: TenantId,
+        _id: ReviewId,
+        _who: &str,
+        _hold: Duration,
+    ) -> Result<LockAnswer> {
+        absent()
+    }
+    async fn unlock_review(&self, _tenant: TenantId, _id: ReviewId, _who: &str) -> Result<LockAnswer> {
+        absent()
+    }
+    async fn decide_review(&self, _tenant: TenantId, _decision: Decision) -> Result<DecidedAnswer> {
+        absent()
+    }
+    async fn corrections(&self, _tenant: TenantId, _schema: &str, _limit: usize) -> Result<Vec<Correction>> {
+        Ok(Vec::new())
+    }
+    async fn corrections_made(
+        &self,
+        _tenant: TenantId,
+        _cursor: Option<&str>,
+        _limit: usize,
+    ) -> Result<CorrectionsAnswer> {
+        absent()
     }
 }
 

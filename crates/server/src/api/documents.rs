@@ -217,7 +217,8 @@ async fn timeline(cx: Cx, At(id): At<String>) -> Answer {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Again {
-    /// The stage to begin at: `intake`, `unpacking`, `transcribing` or `indexing`; from the start if it is left out.
+    /// The stage to begin at: `intake`, `unpacking`, `transcribing`, `classifying`, `extracting` or `indexing`; from the
+    /// start if it is left out.
     from: Option<Stage>,
 }
 
@@ -229,7 +230,8 @@ struct AgainAnswer {
     /// The new ingestion.
     #[serde(skip_serializing_if = "Option::is_none")]
     ingestion_id: Option<IngestionId>,
-    /// Why it was skipped: `busy` (it is at work anyway) or `unsupported` (nothing here reads its type).
+    /// Why it was skipped: `busy` (it is at work anyway), `unsupported` (nothing here reads its type) or `no_schema` (it is
+    /// of no kind that records are taken of).
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }

@@ -10,6 +10,7 @@ mod events;
 mod lease;
 mod queue;
 mod receive;
+pub(super) mod records;
 mod watch;
 mod world;
 
@@ -31,5 +32,6 @@ pub fn suite() -> Suite<dyn Store> {
     cases.extend(watch::cases());
     cases.extend(access::cases());
     cases.extend(catalogue::cases());
+    cases.extend(records::cases());
     Suite { port: "store", cases }
 }

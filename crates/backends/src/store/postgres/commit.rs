@@ -19,6 +19,7 @@ use sqlx_postgres::Postgres;
 
 use super::children;
 use super::finish::Ending;
+use super::records::{self, Extracted};
 use super::row::{json as to_json, sql_error, text, text_opt};
 use super::task::{self, BareLease, Begin, Belongs, TaskRow, lease_columns};
 use super::tx::Tx;
@@ -112,6 +113,7 @@ pub(super) struct Reports {
     progress: BTreeMap<IngestionId, Progress>,
     understood: BTreeMap<(IngestionId, String), Understood>,
     paid: Vec<Paid>,
+    extracted: Vec<Extracted>,
     manifests: Vec<(Belongs, ManifestEnd)>,
 }
 
@@ -214,6 +216,7 @@ impl Reports {
         let progress = self.progress.entry(belongs.ingestion_id).or_default();
         progress.learn(&done.facts);
         self.paid.extend(Paid::by(row, done));
+        self.extracted.extend(Extracted::by(row, done)?);
         if let Some((step, understood)) = Understood::by(row, done)? {
             progress.understood_by = Some(step.clone());
             self.understood.insert((belongs.ingestion_id, step), understood);
@@ -330,6 +333,7 @@ impl Reports {
         store_artifacts(tx, &self.artifacts).await?;
         understanding::keep(tx, &self.understood).await?;
         usage::keep(tx, &self.paid).await?;
+        records::keep(tx, &self.extracted).await?;
         note_progress(tx, &self.progress).await?;
         for (belongs, manifest) in &self.manifests {
             children::end_run(tx, belongs, manifest).await?;

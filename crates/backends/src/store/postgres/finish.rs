@@ -10,7 +10,9 @@ use docmill_core::{Result, crash};
 use serde_json::json;
 use sqlx_core::query::query;
 use sqlx_postgres::Postgres;
+use uuid::Uuid;
 
+use super::records::{self, holds};
 use super::row::{Columns, json as to_json, note_json, sql_error, text_opt};
 use super::tx::Tx;
 
@@ -108,17 +110,20 @@ async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> R
         }
     }
     for round in rounds {
-        let rows = query::<Postgres>(
+        let rows = query::<Postgres>(concat!(
             "UPDATE document d SET current_generation = u.generation, current_ingestion_id = u.ingestion_id,
                needs_review = i.needs_review, media_type = coalesce(i.media_type, d.media_type),
                title = coalesce(i.title, d.title),
                transcription_key = coalesce(i.transcription_key, d.transcription_key),
-               understood_in = CASE WHEN i.understood_by IS NULL THEN d.understood_in ELSE i.ingestion_id END
-             FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u (document_id, ingestion_id, generation)
+               understood_in = CASE WHEN i.understood_by IS NULL THEN d.understood_in ELSE i.ingestion_id END,
+               record_in = ",
+            holds!(),
+            " FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u (document_id, ingestion_id, generation)
                JOIN ingestion i ON i.ingestion_id = u.ingestion_id
+               LEFT JOIN record r ON r.ingestion_id = i.ingestion_id
              WHERE d.document_id = u.document_id AND d.current_generation <= u.generation
-             RETURNING d.document_id",
-        )
+             RETURNING d.document_id, d.record_in",
+        ))
         .bind(round.keys().map(|d| d.0).collect::<Vec<_>>())
         .bind(round.values().map(|e| e.0.0).collect::<Vec<_>>())
         .bind(round.values().map(|e| e.1.generation).collect::<Vec<_>>())
@@ -126,9 +131,13 @@ async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> R
         .await
         .map_err(sql_error("update documents"))?;
         for row in &rows {
-            let document = Columns::new(row).document()?;
-            if let Some((_, e)) = round.get(&document) {
+            let mut c = Columns::new(row);
+            let (document, record) = (c.document()?, c.get::<Option<Uuid>>()?);
+            if let Some((ingestion, e)) = round.get(&document) {
                 tx.document_changed(e.tenant_id, document, e.batch_id);
+                if let Some(record) = record {
+                    records::settle(tx, document, *ingestion, IngestionId(record)).await?;
+                }
             }
         }
     }

@@ -24,6 +24,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
         include_str!("../../../../../migrations/postgres/0007_understanding_apart.sql"),
     ),
     ("0008_usage", include_str!("../../../../../migrations/postgres/0008_usage.sql")),
+    ("0009_records", include_str!("../../../../../migrations/postgres/0009_records.sql")),
     ("0010_catalogue", include_str!("../../../../../migrations/postgres/0010_catalogue.sql")),
 ];
 

@@ -27,7 +27,12 @@ use docmill_core::ports::store::{
     Accepted, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, DocumentHead, Exchange, ListQuery,
     NewWorker, Receipt, Selected, Selection, StepRecord, Swept, Tally, Terms,
 };
-use docmill_core::ports::{Access, Catalogue, Store};
+use docmill_core::ports::{Access, Catalogue, Records, Store};
+use docmill_core::record::{KeptRecord, RecordLine, RecordQuery, StoredSchema};
+use docmill_core::review::{
+    Correction, CorrectionsAnswer, DecidedAnswer, Decision, LockAnswer, Review, ReviewId, ReviewQuery,
+    ReviewsAnswer,
+};
 use docmill_core::sketch::NearLine;
 use docmill_core::tag::{MergeAnswer, TagsAnswer};
 use docmill_core::task::{Lease, NewTask, TaskKind};
@@ -53,7 +58,7 @@ use super::tx::{Aftermath, transact};
 use super::writer::Writer;
 use super::{
     access, batch, catalogue, children, claim, events, follow, ledger, look as looking, migrate, receive,
-    remove, steer, transfer, worker,
+    records, remove, reviews, steer, transfer, worker,
 };
 use crate::postgres::connect_options;
 
@@ -367,6 +372,82 @@ impl Catalogue for PostgresStore {
 
     async fn judgement(&self, tenant: TenantId, document: DocumentId) -> Result<Option<Judgement>> {
         look!(of_tenant(&self.db, tenant), |conn| catalogue::judgement(conn, tenant, document).await)
+    }
+}
+
+#[async_trait]
+impl Records for PostgresStore {
+    async fn put_schema(&self, tenant: TenantId, name: &str, text: &str) -> Result<u32> {
+        transact!(&self.db, |tx| records::put_schema(&mut tx, tenant, name, text).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn schemas(&self, tenant: TenantId) -> Result<Vec<StoredSchema>> {
+        look!(of_tenant(&self.db, tenant), |conn| records::schemas(conn, tenant).await)
+    }
+
+    async fn schema(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        version: Option<u32>,
+    ) -> Result<Option<StoredSchema>> {
+        look!(of_tenant(&self.db, tenant), |conn| records::schema(conn, tenant, name, version).await)
+    }
+
+    async fn record(&self, tenant: TenantId, id: &str) -> Result<Option<KeptRecord>> {
+        look!(of_tenant(&self.db, tenant), |conn| records::record(conn, tenant, id).await)
+    }
+
+    async fn records(&self, tenant: TenantId, query: &RecordQuery) -> Result<Vec<RecordLine>> {
+        look!(of_tenant(&self.db, tenant), |conn| records::records(conn, tenant, query).await)
+    }
+
+    async fn reviews(&self, tenant: TenantId, query: &ReviewQuery) -> Result<ReviewsAnswer> {
+        look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
+            Ok(now) => reviews::reviews(conn, tenant, query, now).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    async fn review(&self, tenant: TenantId, id: ReviewId) -> Result<Option<Review>> {
+        look!(of_tenant(&self.db, tenant), |conn| match self.db.time.now(conn).await {
+            Ok(now) => reviews::review(conn, tenant, id, now).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    async fn lock_review(
+        &self,
+        tenant: TenantId,
+        id: ReviewId,
+        who: &str,
+        hold: Duration,
+    ) -> Result<LockAnswer> {
+        transact!(&self.db, |tx| reviews::lock(&mut tx, tenant, id, who, Some(hold)).await)
+            .map(|d| self.after(d))
+    }
+
+    async fn unlock_review(&self, tenant: TenantId, id: ReviewId, who: &str) -> Result<LockAnswer> {
+        transact!(&self.db, |tx| reviews::lock(&mut tx, tenant, id, who, None).await).map(|d| self.after(d))
+    }
+
+    async fn decide_review(&self, tenant: TenantId, decision: Decision) -> Result<DecidedAnswer> {
+        transact!(&self.db, |tx| reviews::decide(&mut tx, tenant, &decision).await).map(|d| self.after(d))
+    }
+
+    async fn corrections(&self, tenant: TenantId, schema: &str, limit: usize) -> Result<Vec<Correction>> {
+        look!(of_tenant(&self.db, tenant), |conn| reviews::corrections(conn, tenant, schema, limit).await)
+    }
+
+    async fn corrections_made(
+        &self,
+        tenant: TenantId,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<CorrectionsAnswer> {
+        look!(of_tenant(&self.db, tenant), |conn| reviews::corrections_made(conn, tenant, cursor, limit)
+            .await)
     }
 }
 

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::row::{Columns, sql_error};
 use super::tx::Tx;
-use super::{catalogue, steer, task};
+use super::{catalogue, reviews, steer, task};
 
 /// Answers the blobs that nothing names any more, or nothing if the tenant has no such document.
 pub(super) async fn remove(
@@ -55,12 +55,13 @@ pub(super) async fn remove(
     .map(BlobKey::stored)
     .collect();
     keys.push(BlobKey::stored(original));
-    for sql in [
+    let forgotten = reviews::FORGET.into_iter().chain([
         "DELETE FROM artifact WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = $1)",
         "DELETE FROM step_result WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = $1)",
         "DELETE FROM understanding WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = $1)",
         "UPDATE ingestion SET title = NULL, transcription_key = NULL, understood_by = NULL, source_metadata = '{}' WHERE document_id = $1",
-    ] {
+    ]);
+    for sql in forgotten {
         query::<Postgres>(sql)
             .bind(document.0)
             .execute(tx.conn())
@@ -71,7 +72,7 @@ pub(super) async fn remove(
     // The hash makes room for the same content; no content has this one.
     query::<Postgres>(
         "UPDATE document SET removed = true, content_hash = $2, bytes = 0, name = '', blob_key = '', media_type = NULL,
-           title = NULL, transcription_key = NULL, understood_in = NULL, needs_review = false WHERE document_id = $1",
+           title = NULL, transcription_key = NULL, understood_in = NULL, record_in = NULL, needs_review = false WHERE document_id = $1",
     )
     .bind(document.0)
     .bind(ContentHash::of(document.as_bytes()).0.as_slice())

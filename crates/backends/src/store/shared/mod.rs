@@ -9,6 +9,7 @@ pub(super) mod marker;
 pub(super) mod pace;
 pub(super) mod pieces;
 pub(super) mod receive;
+pub(super) mod reviews;
 pub(super) mod steer;
 pub(super) mod tally;
 pub(super) mod totals;

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::row::{json as to_json, sql_error};
 use super::task::{self, Begin, Belongs, TaskRow};
 use super::tx::Tx;
-use super::{children, finish, understanding, usage};
+use super::{children, finish, records, understanding, usage};
 
 /// Accepts a report, or says that it comes too late.
 pub(super) fn commit(tx: &mut Tx<'_>, commit: &Commit) -> Result<Committed> {
@@ -59,6 +59,7 @@ fn accept_done(tx: &mut Tx<'_>, commit: &Commit, row: &TaskRow, done: &Done) -> 
     let understood_by = understanding::keep(tx, belongs, row, done)?;
     note_facts(tx, belongs, &done.facts, understood_by, commit)?;
     usage::keep(tx, belongs, row, done)?;
+    records::keep(tx, belongs, done)?;
     if let Some(manifest) = &done.manifest {
         children::end_run(tx, belongs, manifest)?;
     }

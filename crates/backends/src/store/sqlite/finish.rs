@@ -5,9 +5,10 @@ use docmill_core::event::{EventBody, EventStatus, EventType};
 use docmill_core::id::IngestionId;
 use docmill_core::ingestion::{IngestionEnd, IngestionStatus};
 use docmill_core::{Result, crash};
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 use serde_json::json;
 
+use super::records;
 use super::row::{Columns, json as to_json, note_json, sql_error};
 use super::tx::Tx;
 
@@ -42,20 +43,28 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
     if let Some(document) = document {
         let number = tx.next_change()?;
         // A newer run that found nothing keeps what an older one has read: a document never gets worse.
-        let newest = tx
-            .sql(
+        let sql = format!(
             "UPDATE document SET current_generation = ?2, current_ingestion_id = ?3, needs_review = i.needs_review,
                media_type = coalesce(i.media_type, document.media_type), title = coalesce(i.title, document.title),
                transcription_key = coalesce(i.transcription_key, document.transcription_key),
-               understood_in = iif(i.understood_by IS NULL, document.understood_in, i.ingestion_id), change_seq = ?4
-             FROM ingestion i
-             WHERE document.document_id = ?1 AND i.ingestion_id = ?3 AND document.current_generation <= ?2",
-        )?
-        .execute(params![document.as_bytes(), generation, ingestion.as_bytes(), number])
-        .map_err(sql_error("update a document"))?;
-        if newest > 0 {
+               understood_in = iif(i.understood_by IS NULL, document.understood_in, i.ingestion_id),
+               record_in = {}, change_seq = ?4
+             FROM ingestion i LEFT JOIN record r ON r.ingestion_id = i.ingestion_id
+             WHERE document.document_id = ?1 AND i.ingestion_id = ?3 AND document.current_generation <= ?2
+             RETURNING record_in",
+            records::HOLDS
+        );
+        let holds: Option<Option<[u8; 16]>> = tx
+            .sql(&sql)?
+            .query_row(params![document.as_bytes(), generation, ingestion.as_bytes(), number], |r| r.get(0))
+            .optional()
+            .map_err(sql_error("update a document"))?;
+        if let Some(record) = holds {
             tx.take_change(number);
             change = number;
+            if let Some(record) = record {
+                records::settle(tx, document, ingestion, IngestionId::from_slice(&record)?)?;
+            }
         }
     }
     if let Some(batch) = batch {

@@ -17,6 +17,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
         include_str!("../../../../../migrations/sqlite/0007_understanding_apart.sql"),
     ),
     ("0008_usage", include_str!("../../../../../migrations/sqlite/0008_usage.sql")),
+    ("0009_records", include_str!("../../../../../migrations/sqlite/0009_records.sql")),
     ("0010_catalogue", include_str!("../../../../../migrations/sqlite/0010_catalogue.sql")),
 ];
 

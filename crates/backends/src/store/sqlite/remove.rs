@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::row::sql_error;
 use super::tx::Tx;
-use super::{catalogue, steer, task};
+use super::{catalogue, reviews, steer, task};
 
 /// Answers the blobs that nothing names any more, or nothing if the tenant has no such document.
 pub(super) fn remove(
@@ -38,12 +38,13 @@ pub(super) fn remove(
         .and_then(Iterator::collect)
         .map_err(sql_error("list artifacts"))?;
     keys.push(BlobKey::stored(original));
-    for sql in [
+    let forgotten = reviews::FORGET.into_iter().chain([
         "DELETE FROM artifact WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
         "DELETE FROM step_result WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
         "DELETE FROM understanding WHERE ingestion_id IN (SELECT ingestion_id FROM ingestion WHERE document_id = ?1)",
         "UPDATE ingestion SET title = NULL, transcription_key = NULL, understood_by = NULL, source_metadata = '{}' WHERE document_id = ?1",
-    ] {
+    ]);
+    for sql in forgotten {
         tx.sql(sql)?.execute([document.as_bytes()]).map_err(sql_error("forget what was made"))?;
     }
     catalogue::forget(tx, tenant, document)?;
@@ -51,7 +52,7 @@ pub(super) fn remove(
     // The hash makes room for the same content; no content has this one.
     tx.sql(
         "UPDATE document SET removed = 1, content_hash = ?2, bytes = 0, name = '', blob_key = '', media_type = NULL,
-           title = NULL, transcription_key = NULL, understood_in = NULL, needs_review = 0, change_seq = ?3 WHERE document_id = ?1",
+           title = NULL, transcription_key = NULL, understood_in = NULL, record_in = NULL, needs_review = 0, change_seq = ?3 WHERE document_id = ?1",
     )?
     .execute(params![document.as_bytes(), ContentHash::of(document.as_bytes()).0, number])
     .map_err(sql_error("remove a document"))?;

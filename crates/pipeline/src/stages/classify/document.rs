@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_core::artifact::{Artifact, TRANSCRIPTION, Transcript};
+use docmill_core::artifact::{Artifact, Transcript};
 use docmill_core::error::ErrorNote;
-use docmill_core::id::{BlobKey, ContentHash};
+use docmill_core::id::ContentHash;
 use docmill_core::ingestion::Facts;
 use docmill_core::ports::Llm;
 use docmill_core::ports::llm::Answer;
@@ -24,9 +24,10 @@ use super::kept::{Found, Place};
 use super::material::{self, Shown};
 use super::prompt;
 use crate::plan::Outcome;
+use crate::stages::extract::schema_of;
 use crate::stages::payload::{Payload, TextEnd};
 use crate::stages::transcribe::{facts, understood, verdict};
-use crate::stages::{Context, TaskHandler, document};
+use crate::stages::{Context, TaskHandler, document, transcription};
 use crate::transcripts;
 
 /// The kind.
@@ -63,9 +64,10 @@ impl TaskHandler for ClassifyDocument {
             Some(_) => Facts::default(),
             None => Facts { transcription: Some(key), ..facts(&transcript, local.clone()) },
         };
+        let schema = schema_of(cx, local.as_ref().map(|local| &local.understanding));
         let Some(case) = Case::of(cx, &transcript, local) else {
             let done = Done { facts: known, ..Done::default() };
-            return cx.done(lease, Outcome::Classified { text, problem: None }, done);
+            return cx.done(lease, Outcome::Classified { text, problem: None, schema }, done);
         };
         let fingerprint = case.fingerprint(lease)?;
         if lease.subject.duplicate && !payload.force {
@@ -77,17 +79,6 @@ impl TaskHandler for ClassifyDocument {
         let answered = case.answered(cx, lease, fingerprint, payload.force).await?;
         finish(cx, lease, text, known, fingerprint, answered)
     }
-}
-
-/// Where the text of a task's document lies: that of its own ingestion, otherwise the newest that was read.
-async fn transcription(cx: &Context<'_>, lease: &Lease) -> Result<Option<BlobKey>> {
-    let own = cx.deps.store.artifacts(lease.subject.ingestion_id, TRANSCRIPTION).await?;
-    if let Some(artifact) = own.into_iter().find(|artifact| artifact.name == TRANSCRIPTION) {
-        return Ok(Some(artifact.key));
-    }
-    let id = document(lease)?.document_id.to_string();
-    let head = cx.deps.store.head(lease.subject.tenant_id, &id).await?;
-    Ok(head.and_then(|head| head.transcription))
 }
 
 /// One document and what is shown of it.
@@ -272,9 +263,10 @@ fn finish(
         problems: problem.iter().cloned().collect(),
         members: false,
     };
+    let schema = schema_of(cx, own.understanding.as_ref());
     let facts = Facts { title: own.title, understanding: own.understanding, ..known };
     let done = Done { record: Some(record), artifacts, facts, usage, ..Done::default() };
-    cx.done(lease, Outcome::Classified { text, problem }, done)
+    cx.done(lease, Outcome::Classified { text, problem, schema }, done)
 }
 
 /// Takes over what an earlier ingestion of the same content was told.
@@ -291,8 +283,9 @@ fn take_over(
         understanding: record.facts.understanding.clone(),
         ..known
     };
+    let schema = schema_of(cx, facts.understanding.as_ref());
     let artifacts = record.artifacts.clone();
     let record = Some(StepRecord { reused: true, ..record });
     let done = Done { record, artifacts, facts, ..Done::default() };
-    cx.done(lease, Outcome::Classified { text, problem }, done)
+    cx.done(lease, Outcome::Classified { text, problem, schema }, done)
 }

@@ -75,7 +75,8 @@ impl TaskHandler for JoinText {
         };
         let done = Done { record: Some(record), artifacts: vec![artifact], facts, ..Done::default() };
         let members = unpack_next(cx, lease, members, &mut problems);
-        cx.done(lease, transcribed(cx, result, problems, members), done)
+        let outcome = transcribed(cx, result, problems, members, &done.facts);
+        cx.done(lease, outcome, done)
     }
 }
 

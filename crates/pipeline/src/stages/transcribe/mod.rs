@@ -18,6 +18,7 @@ use docmill_core::task::Lease;
 use crate::deps::Deps;
 use crate::plan::Outcome;
 use crate::stages::Context;
+use crate::stages::extract::schema_of;
 use crate::stages::intake::document::too_deep;
 
 pub(crate) use collect::{Collector, EMBEDDED_FILES, OcrNote};
@@ -90,14 +91,17 @@ pub(crate) fn unpack_next(
     members && too_deep.is_none()
 }
 
-/// What the reading of a text has come to. A model is asked next where there is one.
+/// What the reading of a text has come to. A model is asked next where there is one; otherwise what was understood says
+/// whether a record is taken.
 pub(crate) fn transcribed(
     cx: &Context<'_>,
     result: ResultCode,
     problems: Vec<Problem>,
     members: bool,
+    facts: &Facts,
 ) -> Outcome {
-    Outcome::Transcribed { result, problems, members, classify: cx.deps.llm.is_some() }
+    let schema = schema_of(cx, facts.understanding.as_ref());
+    Outcome::Transcribed { result, problems, members, classify: cx.deps.llm.is_some(), schema }
 }
 
 /// The verdict on a transcript that no error ended. Pages of which none gives any text (a scan) are stored

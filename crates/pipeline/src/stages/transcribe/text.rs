@@ -117,7 +117,8 @@ async fn finish(
     };
     let done = Done { record: Some(record), artifacts: vec![artifact], facts, ..Done::default() };
     let members = unpack_next(cx, lease, members, &mut problems);
-    cx.done(lease, transcribed(cx, result, problems, members), done)
+    let outcome = transcribed(cx, result, problems, members, &done.facts);
+    cx.done(lease, outcome, done)
 }
 
 /// Whether an error is to be lived with: the table says so, or a limit stopped the reading of something of
@@ -145,7 +146,8 @@ fn take_over(cx: &Context<'_>, lease: &Lease, record: StepRecord) -> Result<Done
         record: Some(StepRecord { reused: true, ..record }),
         ..Done::default()
     };
-    cx.done(lease, transcribed(cx, ResultCode::Success, problems, members), done)
+    let outcome = transcribed(cx, ResultCode::Success, problems, members, &done.facts);
+    cx.done(lease, outcome, done)
 }
 
 /// Begun here by a person (`--from`), although it belongs elsewhere.

@@ -76,7 +76,10 @@ pub(in super::super) async fn select(
         "SELECT ",
         head_columns!(),
         ", d.content_hash,
-           EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'), ",
+           EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'),
+           (SELECT u.body::json ->> 'type' FROM ingestion k
+              JOIN understanding u ON u.ingestion_id = k.ingestion_id AND u.step = k.understood_by
+              WHERE k.ingestion_id = d.understood_in), ",
         evidence!(),
         evidence_from!(),
         "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid[] IS NULL OR d.document_id = ANY($2))
@@ -102,7 +105,7 @@ pub(in super::super) async fn select(
 fn read_selected(row: &PgRow, now: Timestamp) -> Result<(Selected, DocumentState)> {
     let mut c = Columns::new(row);
     let head = read(&mut c)?;
-    let (hash, busy) = (c.hash()?, c.flag()?);
+    let (hash, busy, kind) = (c.hash()?, c.flag()?, c.get()?);
     let (state, _) = state(&mut c, now)?;
-    Ok((Selected { head, hash, busy }, state))
+    Ok((Selected { head, hash, kind, busy }, state))
 }

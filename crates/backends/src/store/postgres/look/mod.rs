@@ -63,7 +63,11 @@ fn state(c: &mut Columns<'_>, now: Timestamp) -> Result<(DocumentState, bool)> {
 }
 
 /// The document behind a document or ingestion id.
-async fn resolve(conn: &mut PgConnection, tenant: TenantId, id: &str) -> Result<Option<DocumentId>> {
+pub(super) async fn resolve(
+    conn: &mut PgConnection,
+    tenant: TenantId,
+    id: &str,
+) -> Result<Option<DocumentId>> {
     let id: DocumentId = id.parse()?;
     let found: Option<Uuid> = query_scalar::<Postgres, Uuid>(
         "SELECT document_id FROM document WHERE document_id = $1 AND tenant_id = $2 AND NOT removed

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::super::super::shared::look::{member_name, receipts_and_ends, sort_timeline, stage, step_outcome};
 use super::super::row::{Columns, sql_error};
-use super::super::usage;
+use super::super::{records, usage};
 use super::{evidence, evidence_from, resolve, state};
 
 /// A document of a tenant, and the connection to ask about it.
@@ -56,6 +56,7 @@ pub(in super::super) async fn show(
     let Some(mut answer) = itself(&mut asked, now).await? else { return Ok(None) };
     answer.ingestions = ingestions(&mut asked).await?;
     answer.status = answer.ingestions.first().map_or(Stage::Queued, |i| i.stage);
+    (answer.record, answer.review_id) = records::shown(asked.conn, tenant, document).await?;
     answer.artifacts = artifacts(&mut asked).await?;
     answer.parent = parent(&mut asked).await?;
     answer.children = children(&mut asked).await?;
@@ -102,10 +103,11 @@ async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnsw
             tags: understood.tags,
             labels: understood.labels,
             evidence: understood.evidence,
-            record: Value::Null,
+            record: None,
             metadata: BTreeMap::new(),
             problems,
             needs_review,
+            review_id: None,
             ingestions: Vec::new(),
             artifacts: Vec::new(),
             parent: None,

@@ -11,6 +11,11 @@ use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, resolve, state};
 
 const HEAD: &str = "d.document_id, d.name, d.title, d.media_type, d.bytes, d.blob_key, d.transcription_key";
 
+/// What kind of document `d` was found to be.
+const KIND: &str = "(SELECT json_extract(u.body, '$.type') FROM ingestion k
+    JOIN understanding u ON u.ingestion_id = k.ingestion_id AND u.step = k.understood_by
+    WHERE k.ingestion_id = d.understood_in)";
+
 fn read(c: &mut Columns<'_, '_>) -> Result<DocumentHead> {
     Ok(DocumentHead {
         document_id: c.document()?,
@@ -55,12 +60,13 @@ pub(in super::super) fn select(
         let head = read(c)?;
         let hash = c.hash()?;
         let busy = c.flag()?;
+        let kind = c.get()?;
         let (state, _) = state(c, now)?;
-        Ok((Selected { head, hash, busy }, state))
+        Ok((Selected { head, hash, kind, busy }, state))
     };
     let columns = format!(
         "SELECT {HEAD}, d.content_hash,
-           EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'),
+           EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'), {KIND},
            {EVIDENCE} FROM document d {EVIDENCE_JOIN}"
     );
     let found = if selection.ids.is_empty() {

@@ -48,7 +48,7 @@ fn state(c: &mut Columns<'_, '_>, now: Timestamp) -> Result<(DocumentState, bool
 }
 
 /// The document behind a document or ingestion id.
-fn resolve(conn: &Connection, tenant: TenantId, id: &str) -> Result<Option<DocumentId>> {
+pub(super) fn resolve(conn: &Connection, tenant: TenantId, id: &str) -> Result<Option<DocumentId>> {
     let id: DocumentId = id.parse()?;
     let found: Option<[u8; 16]> = conn
         .prepare_cached(

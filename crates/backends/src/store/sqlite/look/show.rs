@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::super::super::shared::look::{member_name, receipts_and_ends, sort_timeline, stage, step_outcome};
 use super::super::row::Columns;
-use super::super::usage;
+use super::super::{records, usage};
 use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, resolve, state};
 
 /// Members listed with a container; the rest is found by `list`.
@@ -64,10 +64,11 @@ pub(in super::super) fn show(
             tags: understood.tags,
             labels: understood.labels,
             evidence: understood.evidence,
-            record: Value::Null,
+            record: None,
             metadata: BTreeMap::new(),
             problems,
             needs_review,
+            review_id: None,
             ingestions: Vec::new(),
             artifacts: Vec::new(),
             parent: None,
@@ -79,6 +80,7 @@ pub(in super::super) fn show(
     let Some(mut answer) = answer else { return Ok(None) };
     answer.ingestions = ingestions(conn, document)?;
     answer.status = answer.ingestions.first().map_or(Stage::Queued, |i| i.stage);
+    (answer.record, answer.review_id) = records::shown(conn, tenant, document)?;
     answer.artifacts = artifacts(conn, document)?;
     answer.parent = parent(conn, document)?;
     answer.children = children(conn, document)?;

@@ -1,0 +1,132 @@
+//! `docmill schema`, `review` and `export`, and records of documents that came in.
+
+#![expect(clippy::unwrap_used, reason = "test binary")]
+
+mod support;
+
+use support::{Mill, Run};
+
+const DOUBTFUL: &str = "INVOICE\n\nInvoice number: R-2024-17\nInvoice date: 2024-03-09\nDue date: 2024-04-09\n\
+    Bill to: Jones GmbH\nPayment terms: 30 days\nSubtotal and VAT follow\n";
+
+/// A mill with one doubtful invoice, and the ids of its document and its review.
+fn doubtful() -> (Mill, String, String) {
+    let mill = Mill::new();
+    mill.write("bill.txt", DOUBTFUL);
+    mill.write("letter.txt", "Dear Ada, all is well here. Yours, Bob");
+    mill.run(&["ingest", "in"]).expect(0);
+    let listed = mill.run(&["list", "--state", "needs_review", "--json"]).expect(0).json();
+    let id = listed["documents"][0]["document_id"].as_str().unwrap().to_owned();
+    let review =
+        mill.run(&["show", &id, "--json"]).expect(0).json()["review_id"].as_str().unwrap().to_owned();
+    (mill, id, review)
+}
+
+/// Insists that stdout has all of this.
+#[track_caller]
+fn prints(run: &Run, parts: &[&str]) {
+    for part in parts {
+        assert!(run.stdout.contains(part), "`{part}` is missing in stdout:\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn doubtful_record_is_shown_corrected_and_exported() {
+    let (mill, id, review) = doubtful();
+    let shown = mill.run(&["show", &id, "--json"]).expect(0).json();
+    assert_eq!(shown["record"]["data"]["invoice_number"], "R-2024-17", "{shown}");
+    assert_eq!((&shown["record"]["schema"], &shown["record"]["tokens_in"]), (&"invoice".into(), &0.into()));
+    prints(&mill.run(&["review", "list"]).expect(0), &[&review, "invoice", "bill.txt"]);
+    prints(&mill.run(&["review", "show", &review]).expect(0), &["total_amount", "R-2024-17"]);
+    mill.run(&["review", "correct", &review, "--set", "total_amount=lots"]).expect(2).says(&[
+        "`lots`",
+        "total_amount",
+        "money",
+    ]);
+    let decided = mill
+        .run(&[
+            "review",
+            "correct",
+            &review,
+            "--set",
+            "total_amount=1.190,00",
+            "--set",
+            "seller_name==Kestrel",
+            "--reason",
+            "as on paper",
+            "--json",
+        ])
+        .expect(0)
+        .json();
+    assert_eq!((&decided["state"], &decided["next"]), (&"corrected".into(), &serde_json::Value::Null));
+    mill.run(&["review", "accept", &review]).expect(1).says(&["corrected already"]);
+    prints(&mill.run(&["review", "show", &review]).expect(0), &["by local: as on paper", "1190.00"]);
+    let exported = mill.run(&["review", "export"]).expect(0).stdout;
+    assert_eq!(exported.lines().count(), 2, "{exported}");
+    let csv = mill.run(&["export", "--schema", "invoice", "-o", "-"]).expect(0).stdout;
+    assert!(csv.contains("1190.00") && csv.contains("'=Kestrel") && csv.contains("corrected"), "{csv}");
+    mill.run(&["export", "--schema", "invoice", "--format", "xlsx", "-o", "r.xlsx"]).expect(0);
+    // What was written is a spreadsheet that docmill itself reads.
+    let read = mill.run(&["read", "r.xlsx", "--text"]).expect(0).stdout;
+    assert!(read.contains("1190.00") && read.contains("'=Kestrel"), "{read}");
+    let none =
+        mill.run(&["export", "--schema", "invoice", "--filter", "state=open", "-o", "-"]).expect(0).stdout;
+    assert_eq!(none.lines().count(), 1, "{none}");
+    mill.run(&["export", "--schema", "bill", "-o", "-"]).expect(3).says(&["no schema `bill`"]);
+}
+
+#[test]
+fn documents_are_extracted_again_and_counted_before() {
+    let (mill, id, review) = doubtful();
+    let dry =
+        mill.run(&["reprocess", "--all", "--from", "extracting", "--dry-run", "--json"]).expect(0).json();
+    assert_eq!((&dry["count"], &dry["reasons"]["no_schema"]), (&1.into(), &1.into()), "{dry}");
+    mill.run(&["reprocess", &id, "--from", "extracting"]).expect(0);
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    let shown = mill.run(&["show", &id, "--json"]).expect(0).json();
+    let newer = shown["review_id"].as_str().unwrap();
+    assert_ne!(newer, review, "{shown}");
+    assert_eq!((&shown["page_count"], &shown["type"]), (&1.into(), &"invoice".into()), "{shown}");
+    // The older one is told to be out of date, and nothing of it is lost.
+    mill.run(&["review", "accept", &review]).expect(1).says(&["superseded"]);
+    let listed = mill.run(&["review", "list", "--json"]).expect(0).json();
+    assert_eq!(listed["open"], 1, "{listed}");
+    // With records off a pile pays nothing for them.
+    let mill = Mill::new();
+    mill.write("bill.txt", DOUBTFUL);
+    let off = mill.with_data("data").with_settings(&[("DOCMILL_EXTRACT_SCHEMAS", "off")]);
+    off.run(&["ingest", "in"]).expect(0);
+    assert_eq!(mill.run(&["review", "list", "--json"]).expect(0).json()["open"], 0);
+}
+
+#[test]
+fn schema_of_a_user_is_tried_added_and_used() {
+    let mill = Mill::new();
+    mill.write("bill.txt", DOUBTFUL);
+    let schema = r#"{"title": "my_bill", "type": "object", "properties": {
+        "number": {"type": "string", "x-docmill": {"critical": true, "labels": ["invoice number"]}}}}"#;
+    mill.write("schema.json", schema);
+    let mill = mill.with_settings(&[("DOCMILL_EXTRACT_SCHEMAS", "invoice=my_bill")]);
+    mill.run(&["ingest", "in/bill.txt"]).expect(0);
+    let listed = mill.run(&["list", "--json"]).expect(0).json();
+    let id = listed["documents"][0]["document_id"].as_str().unwrap();
+    let problems = mill.run(&["show", id, "--json"]).expect(0).json()["problems"].to_string();
+    assert!(problems.contains("NOT_EXTRACTED") && problems.contains("my_bill"), "{problems}");
+    let tried = mill.run(&["schema", "test", "in/schema.json", id, "--json"]).expect(0).json();
+    assert_eq!(tried["data"]["number"], "R-2024-17", "{tried}");
+    prints(&mill.run(&["schema", "add", "in/schema.json"]).expect(0), &["my_bill", "version 1"]);
+    prints(&mill.run(&["schema", "list"]).expect(0), &["my_bill", "yours", "bank_statement"]);
+    prints(&mill.run(&["schema", "show", "my_bill"]).expect(0), &["invoice number"]);
+    mill.run(&["reprocess", id, "--from", "extracting"]).expect(0);
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    let shown = mill.run(&["show", id, "--json"]).expect(0).json();
+    assert_eq!(
+        (&shown["record"]["schema"], &shown["record"]["data"]["number"]),
+        (&"my_bill".into(), &"R-2024-17".into())
+    );
+    mill.write("odd.json", r#"{"title": "odd", "properties": {"a": {"x-docmill": {"colour": "red"}}}}"#);
+    mill.run(&["schema", "add", "in/odd.json"]).expect(2).says(&["properties.a.x-docmill.colour"]);
+    mill.write("broken.json", "{");
+    mill.run(&["schema", "add", "in/broken.json"]).expect(2).says(&["broken.json", "no JSON"]);
+    mill.run(&["schema", "add", "in/schema.json", "--name", "invoice"]).expect(2).says(&["built in"]);
+}

@@ -1,0 +1,192 @@
+//! Records as files: CSV, JSON lines, XLSX. Whatever a document says, no spreadsheet takes it for a formula.
+
+mod xlsx;
+
+use std::collections::BTreeSet;
+
+use docmill_core::record::RecordLine;
+use docmill_core::{Error, Result};
+use serde_json::Value;
+
+/// Records of one file at most: all of them are held in memory.
+pub const MAX_RECORDS: usize = 200_000;
+
+/// How records are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// With commas between values.
+    Csv,
+    /// An object a line.
+    Jsonl,
+    /// For spreadsheets.
+    Xlsx,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: &'static [Self] = &[Self::Csv, Self::Jsonl, Self::Xlsx];
+
+    /// As typed, and as files end.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Xlsx => "xlsx",
+        }
+    }
+
+    /// The format of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// What such a file is.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv; charset=utf-8",
+            Self::Jsonl => "application/x-ndjson",
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        }
+    }
+}
+
+/// What stands before the fields of each record.
+const HEAD: [&str; 7] = ["document_id", "name", "created_at", "state", "valid", "confidence", "version"];
+
+/// Records as a file.
+pub fn write(format: Format, lines: &[RecordLine]) -> Result<Vec<u8>> {
+    match format {
+        Format::Jsonl => jsonl(lines),
+        Format::Csv => Ok(csv(&table(lines))),
+        Format::Xlsx => xlsx::write(&table(lines)),
+    }
+}
+
+fn jsonl(lines: &[RecordLine]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut out, line)
+            .map_err(|e| Error::bug("cannot write a record as JSON").with_source(e))?;
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// A row of names, and a row for each record. Records of several versions of a schema have all fields of all of them.
+fn table(lines: &[RecordLine]) -> Vec<Vec<String>> {
+    let fields: BTreeSet<&String> = lines.iter().flat_map(|line| line.data.keys()).collect();
+    let names = HEAD.iter().map(|name| (*name).to_owned()).chain(fields.iter().map(|name| cell(name)));
+    let mut rows = vec![names.collect::<Vec<String>>()];
+    for line in lines {
+        let head = [
+            line.document_id.to_string(),
+            cell(&line.name),
+            line.created_at.to_string(),
+            line.state.name().to_owned(),
+            line.valid.to_string(),
+            format!("{:.2}", line.confidence),
+            line.version.to_string(),
+        ];
+        let values = fields.iter().map(|name| line.data.get(*name).map_or_else(String::new, value));
+        rows.push(head.into_iter().chain(values).collect());
+    }
+    rows
+}
+
+/// One value of a record. The texts of a list stand one after the other; rows stay JSON.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => cell(text),
+        Value::Array(all) if all.iter().all(Value::is_string) => {
+            let texts: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+            cell(&texts.join("; "))
+        }
+        other => cell(&other.to_string()),
+    }
+}
+
+/// A text that no spreadsheet takes for a formula. A number is none, whatever its sign is.
+fn cell(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let number = || text.trim_start_matches(['-', '+']).chars().all(|c| c.is_ascii_digit() || c == '.');
+    if formula && !number() { format!("'{text}") } else { text.to_owned() }
+}
+
+fn csv(rows: &[Vec<String>]) -> Vec<u8> {
+    let mut out = String::new();
+    for row in rows {
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| {
+                let quoted = cell.contains(['"', ',', '\n', '\r', ';']);
+                if quoted { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.clone() }
+            })
+            .collect();
+        out.push_str(&cells.join(","));
+        out.push_str("\r\n");
+    }
+    out.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::clock::Timestamp;
+    use docmill_core::id::DocumentId;
+    use docmill_core::record::RecordState;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn line(data: &Value) -> RecordLine {
+        RecordLine {
+            document_id: DocumentId(Uuid::from_u128(7)),
+            name: "=a,\"b\".pdf".into(),
+            created_at: Timestamp(0),
+            schema: "invoice".into(),
+            version: 1,
+            state: RecordState::Passed,
+            valid: true,
+            confidence: 0.5,
+            data: data.as_object().unwrap().clone(),
+        }
+    }
+
+    #[test]
+    fn cells_that_look_like_formulas_are_made_texts() {
+        for (text, told) in [
+            ("=1+1", "'=1+1"),
+            ("+49 30 1", "'+49 30 1"),
+            ("-cmd", "'-cmd"),
+            ("@x", "'@x"),
+            ("\t=1", "'\t=1"),
+            ("-12.50", "-12.50"),
+            ("12", "12"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(cell(text), told);
+        }
+    }
+
+    #[test]
+    fn csv_has_a_row_for_each_record_and_all_fields_of_all_of_them() {
+        let lines = [line(&json!({ "total": "-1.00", "party": ["A", "B"] })), line(&json!({ "iban": "=X" }))];
+        let written = String::from_utf8(write(Format::Csv, &lines).unwrap()).unwrap();
+        let rows: Vec<&str> = written.split("\r\n").collect();
+        assert!(rows[0].ends_with("version,iban,party,total"), "{}", rows[0]);
+        assert!(
+            rows[1].contains("\"'=a,\"\"b\"\".pdf\"") && rows[1].ends_with(",,\"A; B\",-1.00"),
+            "{}",
+            rows[1]
+        );
+        assert!(rows[2].ends_with(",'=X,,"), "{}", rows[2]);
+    }
+
+    #[test]
+    fn jsonl_has_an_object_for_each_record() {
+        let written = write(Format::Jsonl, &[line(&json!({ "total": "1.00" }))]).unwrap();
+        let read: RecordLine = serde_json::from_slice(&written).unwrap();
+        assert_eq!(read.data["total"], "1.00");
+    }
+}

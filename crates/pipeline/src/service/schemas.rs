@@ -1,0 +1,134 @@
+//! Schemas: which there are, new ones, what one gives on a document, and the records that one has given.
+
+use std::sync::Arc;
+
+use docmill_core::id::TenantId;
+use docmill_core::ports::store::DocumentHead;
+use docmill_core::record::{
+    ExtractAnswer, RecordQuery, RecordsAnswer, SchemaAdded, SchemaAnswer, SchemaLine, SchemaRef,
+    SchemasAnswer,
+};
+use docmill_core::text::shown;
+use docmill_core::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+use super::{Inner, find_head};
+use crate::deps::Deps;
+use crate::schemas::{Known, built_in, find};
+use crate::stages::extract::found::found;
+use crate::stages::extract::material::Source;
+use crate::transcripts;
+
+/// Names of schemas are no longer.
+const MAX_NAME: usize = 64;
+
+/// No schema is longer.
+const MAX_BYTES: usize = 1 << 20;
+
+pub(super) async fn list(inner: &Inner, tenant: TenantId) -> Result<SchemasAnswer> {
+    let deps = &inner.deps;
+    let mut items = Vec::new();
+    for (name, text) in deps.extractor.built_in() {
+        let sketch = deps.extractor.sketch(text)?;
+        let (name, version, fields) = (name.to_owned(), sketch.version, sketch.fields);
+        items.push(SchemaLine { name, version, title: sketch.title, built_in: true, fields });
+    }
+    for stored in deps.store.schemas(tenant).await? {
+        // One that an older docmill took and this one cannot read is still there.
+        let (title, fields) = match deps.extractor.sketch(&stored.text) {
+            Ok(sketch) => (sketch.title, sketch.fields),
+            Err(_) => (stored.name.clone(), Vec::new()),
+        };
+        let (name, version) = (stored.name, stored.version);
+        items.push(SchemaLine { name, version, title, built_in: false, fields });
+    }
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(SchemasAnswer { items })
+}
+
+pub(super) async fn show(inner: &Inner, tenant: TenantId, name: &str) -> Result<SchemaAnswer> {
+    let known = find(&inner.deps, tenant, name, None).await?;
+    let schema = serde_json::from_str(&known.text)
+        .map_err(|e| Error::bug(format!("the schema `{name}` is no JSON")).with_source(e))?;
+    let built_in = known.is_built_in();
+    Ok(SchemaAnswer {
+        name: known.name,
+        version: known.version,
+        built_in,
+        created_at: known.created_at,
+        schema,
+    })
+}
+
+pub(super) async fn add(inner: &Inner, tenant: TenantId, name: &str, schema: &Value) -> Result<SchemaAdded> {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+    if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_name) {
+        return Err(Error::invalid_request(format!(
+            "`{}` is no name of a schema: 1 to {MAX_NAME} of a-z, 0-9, `_` and `-`",
+            shown(name)
+        )));
+    }
+    if built_in(&inner.deps, name)?.is_some() {
+        return Err(Error::invalid_request(format!("the schema `{name}` is built in and stays as it is"))
+            .with_hint(format!("give yours another name, for instance `my_{name}`")));
+    }
+    let text = checked(&inner.deps, schema)?;
+    let version = inner.deps.store.put_schema(tenant, name, &text).await?;
+    Ok(SchemaAdded { name: name.to_owned(), version })
+}
+
+/// A schema as text, if it is one.
+fn checked(deps: &Deps, schema: &Value) -> Result<String> {
+    let text = schema.to_string();
+    if text.len() > MAX_BYTES {
+        return Err(Error::limit_exceeded(format!(
+            "the schema has {} bytes, more than the {MAX_BYTES} it may have",
+            text.len()
+        )));
+    }
+    deps.extractor.sketch(&text).map_err(|error| match error.kind() {
+        // Not the configuration is wrong here, but what was sent.
+        ErrorKind::InvalidConfig => Error::invalid_request(error.message()),
+        _ => error,
+    })?;
+    Ok(text)
+}
+
+/// What a schema gives on one document.
+pub(super) async fn test(
+    inner: &Inner,
+    tenant: TenantId,
+    schema: SchemaRef,
+    id: &str,
+) -> Result<ExtractAnswer> {
+    let deps = &inner.deps;
+    let schema = match schema {
+        SchemaRef::Named(name) => find(deps, tenant, &name, None).await?,
+        SchemaRef::Given(schema) => {
+            let text = checked(deps, &schema)?;
+            let name = deps.extractor.sketch(&text)?.title;
+            Known { name, version: 0, text, created_at: None }
+        }
+    };
+    let head = find_head(deps, tenant, id).await?;
+    let Some(key) = &head.transcription else { return Err(unread(&head)) };
+    let limit = deps.settings.limits.max_text_bytes;
+    let transcript = transcripts::load(deps.blobs.as_ref(), key, limit).await?;
+    let record = found(&Source::Asked(deps, tenant, &head), &Arc::new(schema), &transcript).await?;
+    Ok(ExtractAnswer { path: head.name, extraction: record.extraction })
+}
+
+fn unread(head: &DocumentHead) -> Error {
+    Error::conflict(format!("document {} has no text (yet)", head.document_id))
+        .with_hint("`docmill why ID` tells what it waits for")
+}
+
+/// A page of records. A schema that nobody knows has none, and says so.
+pub(super) async fn records(inner: &Inner, tenant: TenantId, query: &RecordQuery) -> Result<RecordsAnswer> {
+    let items = inner.deps.store.records(tenant, query).await?;
+    if items.is_empty() && query.after.is_none() {
+        find(&inner.deps, tenant, &query.schema, None).await?;
+    }
+    let next = items.last().filter(|_| items.len() == query.limit).map(|line| line.document_id);
+    Ok(RecordsAnswer { items, next })
+}
