@@ -1,0 +1,85 @@
+//! What recognition makes of letters and signs, where the place of a word says what it must have been.
+//!
+//! Words that the file itself holds are never touched.
+
+use crate::labels::{self, lettered};
+use crate::layout::{Sheet, Span, Token, folded};
+
+/// A line of an address: quotes are dust, `29O` is a number, and a full stop inside is a comma.
+pub(super) fn in_address(sheet: &Sheet, line: &Span) -> String {
+    let Some(tokens) = sheet.rows.get(line.row).and_then(|row| row.tokens.get(line.tokens.clone())) else {
+        return String::new();
+    };
+    let words = tokens.iter().enumerate().filter(|(_, token)| !is_dust(token)).map(|(at, token)| {
+        if token.confidence >= 1.0 {
+            return token.text.clone();
+        }
+        let mut word = number(token.text.trim_start_matches(['"', '\'', '“', '‘', '*', '.', ',', '`']));
+        let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+        if at + 1 < tokens.len() && letters > 3 && word.ends_with('.') && letters + 1 == word.chars().count() {
+            word.pop();
+            word.push(',');
+        }
+        word
+    });
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The name of a company: without dust, and with letters where digits stand for its form.
+pub(super) fn in_name(sheet: &Sheet, line: &Span) -> String {
+    let Some(tokens) = sheet.rows.get(line.row).and_then(|row| row.tokens.get(line.tokens.clone())) else {
+        return String::new();
+    };
+    let last = tokens.len().saturating_sub(1);
+    let words = tokens.iter().enumerate().filter(|(_, token)| !is_dust(token)).map(|(at, token)| {
+        let digits = token.fold.bytes().all(|b| b.is_ascii_digit());
+        let form = labels::of("company_form").has(&lettered(&token.fold));
+        if at == last && at > 0 && digits && form && token.text.contains('/') {
+            return lettered(&token.text).to_uppercase();
+        }
+        token.text.clone()
+    });
+    let name = words.collect::<Vec<_>>().join(" ");
+    name.trim_matches(|c: char| ",;:|‘'\"".contains(c) || c.is_whitespace()).to_owned()
+}
+
+/// A sign by itself that was hardly read.
+fn is_dust(token: &Token) -> bool {
+    token.fold.is_empty() && token.confidence < 0.5 && !matches!(token.text.as_str(), "&" | "-" | "/")
+}
+
+/// `29O,` is `290,`: digits with a letter at their end that looks like one.
+fn number(word: &str) -> String {
+    let fold = folded(word);
+    let digits = fold.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = fold.get(digits..).unwrap_or_default();
+    if digits >= 2 && !rest.is_empty() && rest.bytes().all(|b| b == b'o') {
+        return word.replace(['O', 'o'], "0");
+    }
+    word.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::tests::page;
+
+    fn both(confidence: Option<f32>, line: &str) -> (String, String) {
+        let mut page = page(&[line]);
+        for word in &mut page.words {
+            word.confidence = confidence;
+        }
+        let sheet = Sheet::new(&[page]);
+        let all = Span { row: 0, tokens: 0..sheet.rows[0].tokens.len() };
+        (in_address(&sheet, &all), in_name(&sheet, &all))
+    }
+
+    #[test]
+    fn misread_signs_are_mended_in_what_was_recognised_alone() {
+        let line = "\"NO 29O, JALAN AIR PANAS. SETAPAK";
+        assert_eq!(both(Some(0.9), line).0, "NO 290, JALAN AIR PANAS, SETAPAK");
+        assert_eq!(both(None, line).0, line);
+        assert_eq!(both(Some(0.4), "99 SPEED | MART 5/8").1, "99 SPEED MART S/B");
+        assert_eq!(both(Some(0.9), "NO.1 ST. PAUL 8/27A").0, "NO.1 ST. PAUL 8/27A");
+    }
+}
