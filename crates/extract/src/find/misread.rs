@@ -6,7 +6,7 @@ use crate::labels::{self, lettered};
 use crate::layout::{Sheet, Span, Token, folded};
 
 /// A line of an address: quotes are dust, `29O` is a number, and a full stop inside is a comma.
-pub(super) fn in_address(sheet: &Sheet, line: &Span) -> String {
+pub(super) fn in_address(sheet: &Sheet, line: &Span, is_last: bool) -> String {
     let Some(tokens) = sheet.rows.get(line.row).and_then(|row| row.tokens.get(line.tokens.clone())) else {
         return String::new();
     };
@@ -16,7 +16,8 @@ pub(super) fn in_address(sheet: &Sheet, line: &Span) -> String {
         }
         let mut word = number(token.text.trim_start_matches(['"', '\'', '“', '‘', '*', '.', ',', '`']));
         let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-        if at + 1 < tokens.len() && letters > 3 && word.ends_with('.') && letters + 1 == word.chars().count() {
+        let inside = at + 1 < tokens.len() || !is_last;
+        if inside && letters > 3 && word.ends_with('.') && letters + 1 == word.chars().count() {
             word.pop();
             word.push(',');
         }
@@ -41,6 +42,25 @@ pub(super) fn in_name(sheet: &Sheet, line: &Span) -> String {
     });
     let name = words.collect::<Vec<_>>().join(" ");
     name.trim_matches(|c: char| ",;:|‘'\"".contains(c) || c.is_whitespace()).to_owned()
+}
+
+/// What was bought: without dust at its beginning, and `1 1` at its end is a litre.
+pub(super) fn in_item(sheet: &Sheet, line: &Span) -> String {
+    let Some(tokens) = sheet.rows.get(line.row).and_then(|row| row.tokens.get(line.tokens.clone())) else {
+        return String::new();
+    };
+    let from = tokens.iter().position(|token| !token.fold.is_empty()).unwrap_or(0);
+    let mut words: Vec<&str> = tokens[from..].iter().map(|token| token.text.as_str()).collect();
+    let number = |token: &Token| token.fold.bytes().all(|b| b.is_ascii_digit()) && !token.fold.is_empty();
+    if let [.., before, last] = &tokens[from..]
+        && last.text == "1"
+        && last.confidence < 1.0
+        && number(before)
+    {
+        words.pop();
+        words.push("l");
+    }
+    words.join(" ")
 }
 
 /// A sign by itself that was hardly read.
@@ -71,7 +91,7 @@ mod tests {
         }
         let sheet = Sheet::new(&[page]);
         let all = Span { row: 0, tokens: 0..sheet.rows[0].tokens.len() };
-        (in_address(&sheet, &all), in_name(&sheet, &all))
+        (in_address(&sheet, &all, true), in_name(&sheet, &all))
     }
 
     #[test]
@@ -80,6 +100,14 @@ mod tests {
         assert_eq!(both(Some(0.9), line).0, "NO 290, JALAN AIR PANAS, SETAPAK");
         assert_eq!(both(None, line).0, line);
         assert_eq!(both(Some(0.4), "99 SPEED | MART 5/8").1, "99 SPEED MART S/B");
+        let mut milk = page(&["- Milk 1 1"]);
+        let said = |page: &docmill_core::words::PageWords| {
+            let sheet = Sheet::new(std::slice::from_ref(page));
+            in_item(&sheet, &Span { row: 0, tokens: 0..4 })
+        };
+        assert_eq!(said(&milk), "Milk 1 1");
+        milk.words[3].confidence = Some(0.8);
+        assert_eq!(said(&milk), "Milk 1 l");
         assert_eq!(both(Some(0.9), "NO.1 ST. PAUL 8/27A").0, "NO.1 ST. PAUL 8/27A");
     }
 }

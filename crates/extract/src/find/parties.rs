@@ -85,7 +85,9 @@ pub fn find(reading: &Reading<'_>) -> Record {
 
 /// Lines of an address as one text. Whoever wrote commas between its parts wrote all of them: then a blank is enough.
 pub(crate) fn joined(reading: &Reading<'_>, lines: &[Span]) -> String {
-    let texts: Vec<String> = lines.iter().map(|line| misread::in_address(reading.sheet, line)).collect();
+    let last = lines.len().saturating_sub(1);
+    let text = |(at, line)| misread::in_address(reading.sheet, line, at == last);
+    let texts: Vec<String> = lines.iter().enumerate().map(text).collect();
     let commas = texts.iter().rev().skip(1).any(|text| text.ends_with(','))
         || texts.iter().any(|text| text.matches(',').count() > 1);
     texts.join(if commas { " " } else { ", " })
@@ -249,7 +251,7 @@ pub(crate) fn postal(line: &str) -> bool {
             && word.bytes().skip(1).all(|b| b.is_ascii_uppercase())
             && words[at - 1].len() <= 4
             && words[at - 1].bytes().any(|b| b.is_ascii_digit());
-        let first = at == 0 || at == 1 && words[0].len() <= 3;
+        let first = at == 0 || at == 1 && words[0].len() <= 3 || line.contains(&format!(", {word} "));
         british && letters
             || digits
                 && letters

@@ -70,7 +70,10 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
             })
     };
     let named = |row: &Row| row.tokens.iter().any(|token| labels::of("company_form").has(&token.text));
-    let fits = |at: &usize| letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty();
+    let priced = |at: usize| reading.amounts[at].iter().any(|(_, mention)| mention.amount.places == 2);
+    let fits = |at: &usize| {
+        letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty() && !priced(*at)
+    };
     let lines: Vec<usize> = (0..head).filter(fits).collect();
     let formed = lines.iter().take(5).find(|&&at| named(&rows[at]));
     let Some(&first) = formed.or_else(|| lines.first()) else { return 0 };
@@ -102,7 +105,7 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
             skipped += 1;
             continue;
         }
-        if ends(row) || address.len() >= 5 {
+        if ends(row) || priced(at) || address.len() >= 6 {
             break;
         }
         address.push(core(row, at));
@@ -182,7 +185,7 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
                 || reading.sheet.rows[span.row].text.contains('%')
         });
         one.score += if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 }
-            - if part { 0.3 } else { 0.0 };
+            - if part { 0.6 } else { 0.0 };
         one.method = if agreed || added { "sum" } else { "label" };
     }
     let Some(best) = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score)) else { return };
@@ -278,7 +281,7 @@ fn items(reading: &Reading<'_>, from: usize, record: &mut Record) -> Vec<Amount>
             continue;
         };
         let words = Span { row: at, tokens: 0..span.tokens.start };
-        let said = reading.sheet.text(&words);
+        let said = misread::in_item(reading.sheet, &words);
         if said.chars().filter(|c| c.is_alphabetic()).count() < 3 {
             continue;
         }
