@@ -138,7 +138,9 @@ impl Ground<'_> {
                 let under = &self.reading.sheet.rows[below];
                 let at = (0..under.tokens.len()).find(|&at| {
                     let [from, _, to, _] = under.tokens[at].edges;
-                    from < right && to > left - line.height && rest.starts_with(under.tokens[at].fold.as_str())
+                    from < right
+                        && to > left - line.height
+                        && rest.starts_with(under.tokens[at].fold.as_str())
                 })?;
                 (under.page == line.page && !under.tokens[at].fold.is_empty()).then_some((below, at))
             });
@@ -236,7 +238,8 @@ mod tests {
 
     #[test]
     fn values_are_found_in_the_notation_of_the_page() {
-        let lines = ["Kestrel Ltd          Total 1.234,56 €", "14 Foundry Lane", "Leeds LS1 4QP  9 March 2024"];
+        let lines =
+            ["Kestrel Ltd          Total 1.234,56 €", "14 Foundry Lane", "Leeds LS1 4QP  9 March 2024"];
         let sheet = Sheet::new(&[page(&lines)]);
         let reading = Reading::new(&sheet);
         let ground = Ground { reading: &reading, texts: &[] };

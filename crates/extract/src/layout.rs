@@ -280,13 +280,18 @@ fn mended(tokens: Vec<Token>) -> Vec<Token> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         // `Lot 3, 12 Street` goes on with words.
-        let words = tokens.peek().is_some_and(|next| next.fold.chars().filter(|c| c.is_alphabetic()).count() > 2);
+        let words =
+            tokens.peek().is_some_and(|next| next.fold.chars().filter(|c| c.is_alphabetic()).count() > 2);
         let torn = out.last_mut().filter(|before| {
             let digits = before.text.trim_end_matches(['.', ',']);
-            let open = digits.len() + 1 == before.text.len() && digits.ends_with(|c: char| c.is_ascii_digit());
+            let open =
+                digits.len() + 1 == before.text.len() && digits.ends_with(|c: char| c.is_ascii_digit());
             let hundredths = token.text.len() == 2 && token.text.bytes().all(|b| b.is_ascii_digit());
             let recognised = before.confidence < 1.0 && token.confidence < 1.0;
-            open && hundredths && recognised && !words && token.edges[0] - before.edges[2] < token.height() * 0.9
+            open && hundredths
+                && recognised
+                && !words
+                && token.edges[0] - before.edges[2] < token.height() * 0.9
         });
         if let Some(before) = torn {
             before.text.push_str(&token.text);
@@ -355,8 +360,12 @@ pub(crate) mod tests {
 
     #[test]
     fn rows_of_a_page_that_lies_askew_are_found_and_boxes_stay_where_they_are() {
-        let lines = ["Pos.  Bezeichnung                Menge     Betrag", "1     Tisch                        2      120,00",
-            "2     Stuhl                        4      200,00", "3     Lampe                        1       30,00"];
+        let lines = [
+            "Pos.  Bezeichnung                Menge     Betrag",
+            "1     Tisch                        2      120,00",
+            "2     Stuhl                        4      200,00",
+            "3     Lampe                        1       30,00",
+        ];
         let mut askew = page(&lines);
         for word in &mut askew.words {
             word.y += word.x * 0.03;

@@ -12,10 +12,12 @@ pub mod gate;
 pub mod ground;
 pub mod labels;
 pub mod layout;
+pub mod learn;
 pub mod llm;
 pub mod nda;
 pub mod normalise;
 pub mod schema;
+pub mod twice;
 
 use std::collections::BTreeMap;
 

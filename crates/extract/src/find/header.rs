@@ -19,7 +19,8 @@ pub fn find(reading: &Reading<'_>) -> Record {
             record.insert(name.to_owned(), found);
         }
     };
-    let numbered = number(reading, "invoice_number").or_else(|| titled(reading)).or_else(|| under_title(reading));
+    let numbered =
+        number(reading, "invoice_number").or_else(|| titled(reading)).or_else(|| under_title(reading));
     put("invoice_number", numbered);
     put("order_number", number(reading, "order_number"));
     let due = dated(reading, "due_date");
@@ -154,7 +155,9 @@ fn titled(reading: &Reading<'_>) -> Option<Found> {
 fn under_title(reading: &Reading<'_>) -> Option<Found> {
     let rows = reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40);
     for (index, row) in rows {
-        for cell in row.cells().into_iter().filter(|cell| cell.len() == 1 && is_title(&row.tokens[cell.start])) {
+        for cell in
+            row.cells().into_iter().filter(|cell| cell.len() == 1 && is_title(&row.tokens[cell.start]))
+        {
             let hit = Hit { row: index, tokens: cell, rank: 0, letters: 0 };
             let under = reading.below(&hit, 1).into_iter().next().filter(|under| under.tokens.len() == 1);
             if let Some(span) = under.and_then(|under| coded(reading, under.row, under.tokens)) {

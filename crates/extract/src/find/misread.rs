@@ -5,6 +5,10 @@
 use crate::labels::{self, lettered};
 use crate::layout::{Sheet, Span, Token, folded};
 
+/// Forms of companies that have two words.
+const FORMS: &[(&str, &str)] =
+    &[("sdn", "bhd"), ("pte", "ltd"), ("pvt", "ltd"), ("co", "kg"), ("pty", "ltd")];
+
 /// A line of an address: quotes are dust, `29O` is a number, and a full stop inside is a comma.
 pub(super) fn in_address(sheet: &Sheet, line: &Span, is_last: bool) -> String {
     let Some(tokens) = sheet.rows.get(line.row).and_then(|row| row.tokens.get(line.tokens.clone())) else {
@@ -33,15 +37,30 @@ pub(super) fn in_name(sheet: &Sheet, line: &Span) -> String {
     };
     let last = tokens.len().saturating_sub(1);
     let words = tokens.iter().enumerate().filter(|(_, token)| !is_dust(token)).map(|(at, token)| {
-        let digits = token.fold.bytes().all(|b| b.is_ascii_digit());
+        let digits = token.fold.bytes().any(|b| b.is_ascii_digit());
         let form = labels::of("company_form").has(&lettered(&token.fold));
         if at == last && at > 0 && digits && form && token.text.contains('/') {
-            return lettered(&token.text).to_uppercase();
+            return lettered(&token.text.to_lowercase()).to_uppercase();
         }
-        token.text.clone()
+        in_pair(tokens, at).unwrap_or_else(|| token.text.clone())
     });
     let name = words.collect::<Vec<_>>().join(" ");
     name.trim_matches(|c: char| ",;:|‘'\"".contains(c) || c.is_whitespace()).to_owned()
+}
+
+/// A word of a form of two words, if its neighbour is the other one and it was read with a wrong letter: `SON BHD`.
+fn in_pair(tokens: &[Token], at: usize) -> Option<String> {
+    let token = tokens.get(at).filter(|token| token.confidence < 1.0)?;
+    let fold = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map(|token| token.fold.as_str());
+    let (before, after) = (fold(at.checked_sub(1)), fold(at.checked_add(1)));
+    let near = |word: &str| token.fold != word && strsim::levenshtein(&token.fold, word) == 1;
+    let meant = FORMS.iter().find_map(|&(first, second)| {
+        let is_first = after == Some(second) && near(first);
+        let is_second = before == Some(first) && near(second);
+        if is_first { Some(first) } else { is_second.then_some(second) }
+    })?;
+    let capitals = token.text.chars().filter(|c| c.is_alphabetic()).all(char::is_uppercase);
+    Some(if capitals { meant.to_uppercase() } else { meant[..1].to_uppercase() + &meant[1..] })
 }
 
 /// What was bought: without dust at its beginning, and `1 1` at its end is a litre.
@@ -100,6 +119,10 @@ mod tests {
         assert_eq!(both(Some(0.9), line).0, "NO 290, JALAN AIR PANAS, SETAPAK");
         assert_eq!(both(None, line).0, line);
         assert_eq!(both(Some(0.4), "99 SPEED | MART 5/8").1, "99 SPEED MART S/B");
+        assert_eq!(both(Some(0.4), "99 SPEED MART 5/B").1, "99 SPEED MART S/B");
+        assert_eq!(both(Some(0.9), "UNIHAKKA SON BHD").1, "UNIHAKKA SDN BHD");
+        assert_eq!(both(Some(0.9), "Seafood Sdn Bho").1, "Seafood Sdn Bhd");
+        assert_eq!(both(None, "UNIHAKKA SON BHD").1, "UNIHAKKA SON BHD");
         let mut milk = page(&["- Milk 1 1"]);
         let said = |page: &docmill_core::words::PageWords| {
             let sheet = Sheet::new(std::slice::from_ref(page));

@@ -344,8 +344,8 @@ fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) ->
             let text = reading.sheet.text(&span);
             let letters = text.chars().filter(|c| c.is_alphabetic()).count();
             let title = labels::of("document").has(&text);
-            let theirs = buyer
-                .is_some_and(|buyer| buyer.name.contains(&span) || buyer.address.contains(&span));
+            let theirs =
+                buyer.is_some_and(|buyer| buyer.name.contains(&span) || buyer.address.contains(&span));
             if letters < 4 || title || theirs || postal(&text) || text.contains('@') || is_key(row, &tokens) {
                 continue;
             }

@@ -184,8 +184,9 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
             reading.amounts[span.row].iter().any(|(_, mention)| mention.percent)
                 || reading.sheet.rows[span.row].text.contains('%')
         });
-        one.score += if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 }
-            - if part { 0.6 } else { 0.0 };
+        one.score +=
+            if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 }
+                - if part { 0.6 } else { 0.0 };
         one.method = if agreed || added { "sum" } else { "label" };
     }
     let Some(best) = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score)) else { return };
@@ -245,14 +246,11 @@ fn items(reading: &Reading<'_>, from: usize, record: &mut Record) -> Vec<Amount>
             }
             continue;
         }
-        let times = row
-            .tokens
-            .iter()
-            .position(|token| {
-                let fold = token.fold.as_str();
-                let glued = fold.strip_suffix('x').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-                glued || token.text == "×" || token.text == "@"
-            });
+        let times = row.tokens.iter().position(|token| {
+            let fold = token.fold.as_str();
+            let glued = fold.strip_suffix('x').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+            glued || token.text == "×" || token.text == "@"
+        });
         let numbers = &reading.amounts[at];
         if let (Some(times), [.., (span, price)], Some((first, quantity))) =
             (times, numbers.as_slice(), numbers.first())

@@ -113,7 +113,10 @@ mod tests {
             ```"#;
         let said = read(&schema, &names, &answer(text, Ending::Complete)).unwrap();
         let told: Vec<(&str, &str)> = said.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        assert_eq!(told, [("items[0].description", "Tea green"), ("items[0].quantity", "2"), ("total", "12.5")]);
+        assert_eq!(
+            told,
+            [("items[0].description", "Tea green"), ("items[0].quantity", "2"), ("total", "12.5")]
+        );
     }
 
     #[test]

@@ -14,13 +14,13 @@ use docmill_core::ports::llm::{Answer, Question};
 use docmill_core::{Error, ErrorKind, Result};
 
 use super::{answer, question};
+use crate::Material;
 use crate::find::Reading;
 use crate::gate::{self, rule_of};
 use crate::ground::Ground;
 use crate::layout::{Sheet, folded};
 use crate::normalise::notation;
 use crate::schema::{FieldRule, Schema, Shape};
-use crate::Material;
 
 /// How the evidence names this.
 const METHOD: &str = "llm";
@@ -69,12 +69,7 @@ pub struct Outcome {
 
 impl<'a> Interview<'a> {
     /// About a document of which rules have found `local`. Of its text at most `max_bytes` go into one question.
-    pub fn new(
-        schema: &'a Schema,
-        material: &'a Material<'a>,
-        local: Extraction,
-        max_bytes: usize,
-    ) -> Self {
+    pub fn new(schema: &'a Schema, material: &'a Material<'a>, local: Extraction, max_bytes: usize) -> Self {
         let pieces = question::pieces(&material.texts, max_bytes);
         let names: Vec<String> = schema.fields.iter().map(|rule| rule.name.clone()).collect();
         let waiting = (0..pieces.len()).map(|piece| Asked { piece, names: names.clone() }).collect();
@@ -178,7 +173,8 @@ impl<'a> Interview<'a> {
         let fields = self.merged();
         let lacks = |rule: &&FieldRule| {
             let begin = format!("{}[", rule.name);
-            let mut of_rule = fields.iter().filter(|(path, _)| **path == rule.name || path.starts_with(&begin));
+            let mut of_rule =
+                fields.iter().filter(|(path, _)| **path == rule.name || path.starts_with(&begin));
             rule.critical && !of_rule.any(|(_, field)| !field.evidence.is_empty())
         };
         self.schema.fields.iter().filter(lacks).map(|rule| rule.name.clone()).collect()
@@ -265,7 +261,8 @@ mod tests {
     use crate::layout::tests::page;
     use crate::{Sources, extract};
 
-    const LINES: [&str; 4] = ["Corner Shop", "12 High Street", "Date 09/03/2024", "Grand sum of it all 12.50"];
+    const LINES: [&str; 4] =
+        ["Corner Shop", "12 High Street", "Date 09/03/2024", "Grand sum of it all 12.50"];
     const TEXT: &str = "Corner Shop\n12 High Street\nDate 09/03/2024\nGrand sum of it all 12.50\n";
 
     fn answer(text: &str, ending: Ending) -> Answer {

@@ -74,7 +74,9 @@ fn described(rule: &FieldRule) -> String {
             format!("rows with {}", columns.join(", "))
         }
         (Shape::List, _) => "all of them".to_owned(),
-        (_, Some(Normalise::Money | Normalise::Number)) => "decimal with a point, without a currency".to_owned(),
+        (_, Some(Normalise::Money | Normalise::Number)) => {
+            "decimal with a point, without a currency".to_owned()
+        }
         (_, Some(Normalise::Date)) => "YYYY-MM-DD".to_owned(),
         (_, Some(Normalise::Country)) => "ISO 3166 code of two letters".to_owned(),
         (_, Some(Normalise::Currency)) => "ISO 4217 code".to_owned(),
