@@ -87,7 +87,8 @@ fn mistakes_in_a_schema_are_named_before_anything_is_read() {
     refused(2, "in/odd.json", &["odd.json", "colour", "normalise"]);
 }
 
-const RECEIPT: &str = "Corner Shop\n12 High Street, Leeds\n9 March 2024\n\nTea and a bun\nIt comes to 12.50 GBP\n";
+const RECEIPT: &str =
+    "Corner Shop\n12 High Street, Leeds\n9 March 2024\n\nTea and a bun\nIt comes to 12.50 GBP\n";
 
 fn mill_with(llm: &ScriptedLlm) -> Mill {
     let mill = Mill::new().with_settings(&[
@@ -124,7 +125,11 @@ fn what_a_model_says_is_taken_where_the_document_vouches_with_model_and_tokens()
 #[test]
 fn value_that_a_model_invents_is_asked_for_again_and_never_accepted() {
     let llm = ScriptedLlm::new(|number, _| {
-        Act::Say(if number == 0 { said("Evil Corp", "99.99") } else { json!({"company": "Evil Corp", "total": "99.99"}).to_string() })
+        Act::Say(if number == 0 {
+            said("Evil Corp", "99.99")
+        } else {
+            json!({"company": "Evil Corp", "total": "99.99"}).to_string()
+        })
     });
     let answer = mill_with(&llm).run(&EXTRACT).expect(0).json();
     assert_eq!((llm.calls(), &answer["valid"]), (2, &json!(false)), "{answer}");
@@ -160,6 +165,10 @@ fn model_that_refuses_or_is_silent_is_told_and_the_record_of_the_rules_stands() 
         let run = mill_with(&llm).run(&EXTRACT).expect(0);
         let answer = run.json();
         assert_eq!((&answer["valid"], &answer["fields"]), (&json!(false), &json!({})), "{answer}");
-        assert!(run.stderr.contains("language model") || run.stderr.contains("did not answer"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("language model") || run.stderr.contains("did not answer"),
+            "{}",
+            run.stderr
+        );
     }
 }

@@ -157,7 +157,9 @@ fn field_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a FieldRule> {
 /// Whether a span stands where a person pointed.
 fn covers(sheet: &Sheet, span: &Span, place: &Evidence) -> bool {
     let Some(at) = sheet.evidence(span) else { return false };
-    let (Some([left, top, width, height]), Some([x, y, w, h])) = (at.frame, place.frame) else { return false };
+    let (Some([left, top, width, height]), Some([x, y, w, h])) = (at.frame, place.frame) else {
+        return false;
+    };
     at.page == place.page && left < x + w && x < left + width && top < y + h && y < top + height
 }
 
@@ -168,13 +170,16 @@ fn lies(sheet: &Sheet, span: &Span) -> Option<Lies> {
     let before = &row.tokens[..span.tokens.start];
     // The words of its own cell, or else of the one before it.
     let near = before.last().map_or(cell, |token| token.cell);
-    let label: Vec<&str> = before.iter().filter(|token| token.cell == near).map(|token| token.fold.as_str()).collect();
+    let label: Vec<&str> =
+        before.iter().filter(|token| token.cell == near).map(|token| token.fold.as_str()).collect();
     if let Some(label) = named(&label) {
         return Some(Lies::Beside(label));
     }
     let (left, right) = row.edges(&span.tokens);
     let above = sheet.rows[..span.row].iter().rev().take(2).find(|above| {
-        above.page == row.page && row.top - above.bottom < row.height * 2.5 && over(above, left, right).is_some()
+        above.page == row.page
+            && row.top - above.bottom < row.height * 2.5
+            && over(above, left, right).is_some()
     });
     if let Some(above) = above
         && let Some(cell) = over(above, left, right)
@@ -235,7 +240,12 @@ fn follow(reading: &Reading<'_>, rule: &Rule, field: &FieldRule) -> Option<Field
         let evidence: Vec<Evidence> = spans.iter().filter_map(|span| sheet.evidence(span)).collect();
         let read = spans.iter().map(|span| sheet.confidence(span)).fold(1.0, f32::min);
         let confidence = CONFIDENCE * read.max(0.5);
-        (!evidence.is_empty()).then(|| Field { value: value.into(), confidence, method: METHOD.into(), evidence })
+        (!evidence.is_empty()).then(|| Field {
+            value: value.into(),
+            confidence,
+            method: METHOD.into(),
+            evidence,
+        })
     };
     match &rule.lies {
         Lies::Same(value) => {
@@ -261,7 +271,8 @@ fn follow(reading: &Reading<'_>, rule: &Rule, field: &FieldRule) -> Option<Field
                 let at = sheet.evidence(&Span { row: index, tokens: cell.clone() });
                 let frame = at.filter(|at| at.page == Some(*page)).and_then(|at| at.frame);
                 frame.is_some_and(|[left, top, width, height]| {
-                    (left - 0.01..left + width).contains(x) && (top - height / 2.0..top + height / 2.0).contains(y)
+                    (left - 0.01..left + width).contains(x)
+                        && (top - height / 2.0..top + height / 2.0).contains(y)
                 })
             })?;
             let (value, span) = value_in(reading, field, index, cell)?;
