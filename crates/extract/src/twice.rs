@@ -21,15 +21,15 @@ pub fn worthwhile(extraction: &Extraction) -> bool {
 }
 
 /// The better of two records, field by field. What must add up is taken together; rows are never mixed.
-pub fn better(schema: &Schema, first: Extraction, second: Extraction) -> Extraction {
+pub fn better(schema: &Schema, first: &Extraction, second: &Extraction) -> Extraction {
     let together = summed(schema);
     let holds = |record: &Extraction| {
         let there = together.iter().filter(|name| record.fields.contains_key(**name)).count();
         let broken = record.violations.iter().any(|violation| violation.rule == "check");
         if broken { 0 } else { there }
     };
-    let keep_second = holds(&second) > holds(&first);
-    let keep_first = holds(&first) > holds(&second);
+    let keep_second = holds(second) > holds(first);
+    let keep_first = holds(first) > holds(second);
     let mut fields = BTreeMap::new();
     for rule in &schema.fields {
         if let Shape::Rows(_) | Shape::List = rule.shape {
@@ -38,7 +38,7 @@ pub fn better(schema: &Schema, first: Extraction, second: Extraction) -> Extract
                 let of_rule = record.fields.iter().filter(|(path, _)| path.starts_with(&begin));
                 of_rule.map(|(path, field)| (path.clone(), field.clone())).collect()
             };
-            let (one, other) = (rows(&first), rows(&second));
+            let (one, other) = (rows(first), rows(second));
             let sure =
                 |rows: &BTreeMap<String, Field>| rows.values().map(|field| field.confidence).sum::<f32>();
             fields.extend(if sure(&other) > sure(&one) { other } else { one });
@@ -110,7 +110,7 @@ mod tests {
             &schema,
             &[("company", "SHOP.", 0.7), ("date", "2024-01-03", 0.9), ("total", "3.00", 0.9)],
         );
-        let merged = better(&schema, first, second);
+        let merged = better(&schema, &first, &second);
         assert_eq!(
             (merged.data["date"].as_str(), merged.data["total"].as_str()),
             (Some("2024-01-03"), Some("3.00"))
@@ -130,7 +130,7 @@ mod tests {
             )
         };
         let merged =
-            better(&schema, amounts("10.00", "2.00", "13.00", 0.9), amounts("10.00", "2.50", "12.50", 0.6));
+            better(&schema, &amounts("10.00", "2.00", "13.00", 0.9), &amounts("10.00", "2.50", "12.50", 0.6));
         assert_eq!(
             (&merged.data["tax_total"], &merged.data["total_amount"]),
             (&"2.50".into(), &"12.50".into())

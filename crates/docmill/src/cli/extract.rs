@@ -111,7 +111,7 @@ async fn one(reading: &Reading, path: &Path, task: &Task) -> Result<Answer> {
                 if second.confidence > extraction.confidence {
                     seen = words;
                 }
-                extraction = twice::better(&task.schema, extraction, second);
+                extraction = twice::better(&task.schema, &extraction, &second);
             }
             Err(error) => {
                 report(&error);

@@ -118,7 +118,7 @@ impl<'a> Interview<'a> {
             read
         });
         match read {
-            Ok(said) => self.keep(said),
+            Ok(said) => self.keep(&said),
             Err(error) if error.kind() == ErrorKind::SchemaMismatch && self.again => {
                 self.again = false;
                 self.waiting.push_front(asked);
@@ -136,7 +136,7 @@ impl<'a> Interview<'a> {
     }
 
     /// Puts the values of one answer to those of the others: rows follow, single values are kept if they are new.
-    fn keep(&mut self, said: BTreeMap<String, String>) {
+    fn keep(&mut self, said: &BTreeMap<String, String>) {
         for rule in &self.schema.fields {
             let begin = format!("{}[", rule.name);
             if rule.shape == Shape::Text {

@@ -29,10 +29,10 @@ struct Line {
 
 impl Line {
     /// What the slip says of it: how many, and at what price, only where it was more than one.
-    fn told(&self, amount: &str, count: String, price: String, total: String) -> Value {
+    fn told(&self, amount: &str, price: &str, total: &str) -> Value {
         let mut said = json!({ "description": self.description, amount: total });
         if self.count > 1 {
-            said["quantity"] = count.into();
+            said["quantity"] = self.count.to_string().into();
             said["unit_price"] = price.into();
         }
         said
@@ -235,14 +235,14 @@ impl<'c> Slip<'c> {
         let items: Vec<Value> = self
             .lines
             .iter()
-            .map(|line| line.told(amount, line.count.to_string(), decimal(line.price), decimal(line.total)))
+            .map(|line| line.told(amount, &decimal(line.price), &decimal(line.total)))
             .collect();
         let seen: Vec<Value> = self
             .lines
             .iter()
             .map(|line| {
                 let (price, total) = (plain(line.price, country), plain(line.total, country));
-                line.told(amount, line.count.to_string(), price, total)
+                line.told(amount, &price, &total)
             })
             .collect();
         facts.say_as("items", items, seen);
