@@ -67,9 +67,10 @@ def write_results(name, results):
     print(f"\nwritten to {path.relative_to(ROOT)}")
 
 
-def write_reading(name, made_by, results, lines):
-    """Writes bench/results/read_<name>.json, and the lines between the marks of that name in docs/quality.md."""
-    path = ROOT / "bench" / "results" / f"read_{name}.json"
+def write_reading(name, made_by, results, lines, file=None):
+    """Writes bench/results/read_<name>.json, or the file that is named, and the lines between the marks of that name in
+    docs/quality.md."""
+    path = ROOT / "bench" / "results" / (file or f"read_{name}.json")
     document = {
         "made_by": made_by,
         "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

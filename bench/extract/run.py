@@ -1,20 +1,34 @@
 #!/usr/bin/env python3
-"""Scores `docmill extract` without a model on the shared sets and on generated documents.
+"""Scores `docmill extract` without a model, from file to record, on the shared sets and on generated documents.
 
-usage: run.py [--docmill BIN] [--shared DIR] [--sets a,b] [--out FILE] [--sight BIN --words DIR]
+usage: run.py [--docmill BIN] [--data DIR] [--shared DIR] [--sets a,b] [--write] [--sight BIN --words DIR]
+
+`sroie_poor` are copies of the receipts made by bench/read/degrade.py, read once (`sroie_poor_once`) and with the gate's
+second try. --data names a data directory with the models of PP-OCR (`docmill models pull`). --write writes
+bench/results/extract.json and the tables in docs/quality.md.
 
 With --sight the example of docmill-extract reads words that were written down before, which skips reading and
 recognition: DIR/SET/ID.json has the pages of a document. --failures prints what is wrong.
 """
-import argparse, glob, json, os, subprocess, sys, tempfile
+import argparse, glob, json, os, subprocess, sys, tempfile, time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent / "read")]
+from measure import machine, write_reading  # noqa: E402
+from tools import release, with_packages  # noqa: E402
 
 ACCEPTED = 0.85
 HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = ["--sources", "page"]
 SETS = {
+    "zugferd_inside": dict(schema="invoice", where="zugferd", truth="truth.json", flags=["--sources", "embedded"], score=[]),
     "zugferd": dict(schema="invoice", truth="truth_visible.json", flags=["--sources", "page"], score=[]),
     "sroie": dict(schema="receipt", truth="truth.json", flags=["--sources", "page"], score=["--dayfirst"]),
     "sparrow_invoices": dict(schema="invoice", truth="truth.json", flags=["--sources", "page"], score=[]),
     "invoice2data": dict(schema="invoice", truth="truth.json", flags=["--sources", "page"], score=[]),
+    "sroie_poor_once": dict(schema="receipt", where="sroie", poor=True, truth="truth.json", flags=[*PAGE, "--tries", "1"], score=["--dayfirst"]),
+    "sroie_poor": dict(schema="receipt", where="sroie", poor=True, truth="truth.json", flags=PAGE, score=["--dayfirst"]),
     "kleister_nda": dict(schema="nda", truth="truth.json", flags=["--sources", "page"], score=[]),
     "generated_invoices": dict(schema="invoice", kind="invoice", flags=["--sources", "page"], score=[]),
     "generated_receipts": dict(schema="receipt", kind="receipt", flags=["--sources", "page"], score=[]),
@@ -105,7 +119,8 @@ def extract(args, name, spec, files):
         run = subprocess.run([args.sight, spec["schema"], *words], stdout=subprocess.PIPE, check=True, text=True)
         return {os.path.splitext(os.path.basename(o["path"]))[0]: o["extraction"] for o in map(json.loads, run.stdout.splitlines())}
     command = [args.docmill, "extract", "--json", "--schema", spec["schema"], *spec["flags"], *files]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    environment = dict(os.environ, **({"DOCMILL_DATA": args.data} if args.data else {}))
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
     return {os.path.splitext(os.path.basename(o["path"]))[0]: o for o in map(json.loads, run.stdout.splitlines())}
 
 
@@ -130,6 +145,7 @@ def score(args, name, spec, truth, found):
                 continue
             said = score_fields.nv(value, path, dayfirst)
             good = said in rest[path]
+            args.told.append((name, k, sure, good))
             if sure >= args.accepted:
                 accepted += 1
                 right += good
@@ -148,17 +164,23 @@ def score(args, name, spec, truth, found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--docmill", default="docmill")
+    parser.add_argument("--docmill", help="the binary; built if it is not given")
+    parser.add_argument("--data", help="a data directory with models")
+    parser.add_argument("--write", action="store_true", help="write the results and the tables in docs/quality.md")
     parser.add_argument("--shared", default=os.path.join(HERE, "../../../shared"))
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--generated", help="a folder of `docmill generate --out`; made with a fixed seed if not given")
     parser.add_argument("--accepted", type=float, default=ACCEPTED)
-    parser.add_argument("--out", help="a file for the results, such as bench/results/extract.json")
     parser.add_argument("--sight")
     parser.add_argument("--words")
     parser.add_argument("--failures", action="store_true")
     args = parser.parse_args()
-    results = {}
+    args.told = []
+    if any(SETS[name].get("poor") for name in args.sets.split(",")):
+        with_packages("ocr", "pillow:PIL", "numpy")
+    if not args.sight:
+        args.docmill = str(release(args.docmill))
+    before, results = machine(), {}
     with tempfile.TemporaryDirectory() as folder:
         for name in args.sets.split(","):
             spec = SETS[name]
@@ -169,16 +191,56 @@ def main():
                 truth = json.load(open(os.path.join(made, "truth", spec["kind"] + ".json")))
                 docs = os.path.join(made, "docs")
             else:
-                where = os.path.join(args.shared, "corpus/fields", name)
+                where = os.path.join(args.shared, "corpus/fields", spec.get("where", name))
                 truth, docs = json.load(open(os.path.join(where, spec["truth"]))), os.path.join(where, "docs")
+                if spec.get("poor"):
+                    good, docs = docs, os.path.join(folder, "poor")
+                    if not os.path.exists(docs):
+                        subprocess.run([sys.executable, os.path.join(HERE, "../read/degrade.py"), good, docs], check=True)
             files = [f for f in sorted(glob.glob(docs + "/*")) if os.path.splitext(os.path.basename(f))[0] in truth]
-            results[name] = score(args, name, spec, truth, extract(args, name, spec, files))
+            started = time.monotonic()
+            found = extract(args, name, spec, files)
+            seconds = (time.monotonic() - started) / max(1, len(files))
+            results[name] = dict(score(args, name, spec, truth, found), seconds_each=round(seconds, 2))
             r = results[name]
             print(f"{name}: f1 {r['f1']} precision {r['precision']} recall {r['recall']}; accepted: precision {r['accepted_precision']} coverage {r['accepted_coverage']}")
             print("  ", r["per_field_f1"])
-    if args.out:
-        json.dump(results, open(args.out, "w"), indent=2)
-        open(args.out, "a").write("\n")
+    steps = reliability(args.told)
+    if args.write:
+        document = {"machine": before, "sets": results, "reliability": steps}
+        write_reading("extract", "bench/extract/run.py --write", document, markdown(results, steps), "extract.json")
+
+
+def reliability(told):
+    """How often values are right, by how sure they are said to be. Of every second document, in the order of names."""
+    order = {key: at for at, key in enumerate(sorted({(name, k) for name, k, *_ in told}))}
+    steps = []
+    for low, high in [(0, 0.5), (0.5, 0.7), (0.7, 0.8), (0.8, 0.85), (0.85, 0.9), (0.9, 0.95), (0.95, 1.01)]:
+        for half in (0, 1):
+            inside = [(s, good) for name, k, s, good in told if low <= s < high and order[name, k] % 2 == half]
+            if half == 0:
+                steps.append({"from": low, "to": min(high, 1)})
+            part = {"values": len(inside), "sure": mean(s for s, _ in inside), "right": mean(good for _, good in inside)}
+            steps[-1]["even" if half == 0 else "odd"] = part
+    return steps
+
+
+def mean(values):
+    values = list(values)
+    return round(sum(values) / len(values), 3) if values else None
+
+
+BARS = {"zugferd_inside": 0.99, "zugferd": 0.80, "sroie": 0.70, "sparrow_invoices": 0.75, "kleister_nda": 0.60, "generated_invoices": 0.95, "generated_receipts": 0.95}
+
+
+def markdown(results, steps):
+    lines = ["| set | documents | F1 | bar | accepted, precision | accepted, coverage | seconds each |", "|---|---|---|---|---|---|---|"]
+    for name, r in results.items():
+        lines.append(f"| `{name}` | {r['docs']} | {r['f1']} | {BARS.get(name, '–')} | {r['accepted_precision']} | {r['accepted_coverage']} | {r['seconds_each']} |")
+    lines += ["", "| said to be | even documents: values | right | odd documents: values | right |", "|---|---|---|---|---|"]
+    shown = lambda part: f"{part['values']} | {'–' if part['right'] is None else part['right']}"
+    lines += [f"| {s['from']}–{s['to']} | {shown(s['even'])} | {shown(s['odd'])} |" for s in steps]
+    return lines
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ use docmill_backends::child::{EmbedPool, NoEmbedder, NoOcr, OcrPool, PoolSetting
 use docmill_backends::{llm, search, store, vectors};
 use docmill_core::clock::{Clock, IdGen, SystemEntropy, SystemIds};
 use docmill_core::config::{SandboxMode, Settings};
-use docmill_core::metrics::{ChildMeter, Metrics};
-use docmill_core::ports::{Blobs, Embedder, Ocr, Reader, TextIndex, Understander};
+use docmill_core::metrics::{ChildMeter, LlmMeter, Metrics};
+use docmill_core::ports::{Blobs, Embedder, Llm, Ocr, Reader, TextIndex, Understander};
 use docmill_core::{Error, ErrorKind, Result};
 use docmill_generate::Press;
 use docmill_pipeline::{Deps, stages};
@@ -71,7 +71,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         blobs: Arc::new(Metered::new(blobs, metrics.blobs.clone(), Arc::clone(clock))),
         reader: metered_reader(settings, clock, metrics.children.clone()).await?,
         viewer: viewer(settings, clock, metrics.children.clone())?,
-        ocr: metered_ocr(settings, clock, metrics.children.clone())?,
+        ocr: metered_ocr(settings, clock, metrics.children.clone(), false)?,
         embedder: metered_embedder(settings, clock, metrics.children.clone())?,
         understander: understander(settings).await?,
         extractor: Arc::new(docmill_extract::Local),
@@ -149,10 +149,25 @@ fn viewer(settings: &Settings, clock: &Arc<dyn Clock>, meter: ChildMeter) -> Res
 
 /// The sandboxed recognisers, or what says why there are none.
 pub(crate) fn ocr(settings: &Settings, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Ocr>> {
-    metered_ocr(settings, clock, ChildMeter::default())
+    metered_ocr(settings, clock, ChildMeter::default(), false)
 }
 
-fn metered_ocr(settings: &Settings, clock: &Arc<dyn Clock>, meter: ChildMeter) -> Result<Arc<dyn Ocr>> {
+/// The same for pages that have been read and were of no use: another way is taken.
+pub(crate) fn ocr_again(settings: &Settings, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Ocr>> {
+    metered_ocr(settings, clock, ChildMeter::default(), true)
+}
+
+/// The language model that the settings name, if they name one.
+pub(crate) fn model(settings: &Settings, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Llm>>> {
+    llm::open(&settings.llm, clock, LlmMeter::default())
+}
+
+fn metered_ocr(
+    settings: &Settings,
+    clock: &Arc<dyn Clock>,
+    meter: ChildMeter,
+    again: bool,
+) -> Result<Arc<dyn Ocr>> {
     let found = match ocr::find(&settings.ocr, &settings.data) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::MissingDependency => {
@@ -163,6 +178,9 @@ fn metered_ocr(settings: &Settings, clock: &Arc<dyn Clock>, meter: ChildMeter) -
     let mut pool = pool_settings(settings, meter);
     pool.args = ["__child", "--role", "ocr"].map(Into::into).to_vec();
     pool.args.extend(found.arguments(settings.ocr.threshold));
+    if again {
+        pool.args.extend(["--again", "true"].map(Into::into));
+    }
     OcrPool::start(pool, Arc::clone(clock), found.identity, found.missing)
 }
 

@@ -4,6 +4,8 @@
 
 mod support;
 
+use docmill_testkit::llm::{Act, ScriptedLlm};
+use serde_json::json;
 use support::Mill;
 
 const INVOICE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -83,4 +85,90 @@ fn mistakes_in_a_schema_are_named_before_anything_is_read() {
         r#"{"title": "odd", "properties": {"total": {"type": "string", "x-docmill": {"colour": "red"}}}}"#,
     );
     refused(2, "in/odd.json", &["odd.json", "colour", "normalise"]);
+}
+
+const RECEIPT: &str =
+    "Corner Shop\n12 High Street, Leeds\n9 March 2024\n\nTea and a bun\nIt comes to 12.50 GBP\n";
+
+fn mill_with(llm: &ScriptedLlm) -> Mill {
+    let mill = Mill::new().with_settings(&[
+        ("DOCMILL_LLM_URL", &llm.url()),
+        ("DOCMILL_LLM_MODEL", "scripted"),
+        ("DOCMILL_LLM_TIMEOUT", "1s"),
+        ("DOCMILL_LLM_TOTAL_TIMEOUT", "2s"),
+    ]);
+    mill.write("r.txt", RECEIPT);
+    mill
+}
+
+fn said(company: &str, total: &str) -> String {
+    json!({
+        "company": company, "address": null, "date": "2024-03-09", "total": total, "currency": "GBP",
+        "tax_total": null, "items": [],
+    })
+    .to_string()
+}
+
+const EXTRACT: [&str; 5] = ["extract", "in/r.txt", "--schema", "receipt", "--json"];
+
+#[test]
+fn what_a_model_says_is_taken_where_the_document_vouches_with_model_and_tokens() {
+    let llm = ScriptedLlm::always(Act::Say(said("Corner Shop", "12.50")));
+    let answer = mill_with(&llm).run(&EXTRACT).expect(0).json();
+    assert_eq!((&answer["data"]["total"], &answer["valid"]), (&json!("12.50"), &json!(true)), "{answer}");
+    assert_eq!(answer["fields"]["total"]["method"], "llm");
+    assert_eq!(answer["fields"]["total"]["evidence"][0]["span"], "12.50");
+    assert_eq!((&answer["model"], &answer["tokens_in"]), (&json!("scripted-1"), &json!(1000)));
+    assert_eq!((&answer["tokens_out"], llm.calls()), (&json!(50), 1));
+}
+
+#[test]
+fn value_that_a_model_invents_is_asked_for_again_and_never_accepted() {
+    let llm = ScriptedLlm::new(|number, _| {
+        Act::Say(if number == 0 {
+            said("Evil Corp", "99.99")
+        } else {
+            json!({"company": "Evil Corp", "total": "99.99"}).to_string()
+        })
+    });
+    let answer = mill_with(&llm).run(&EXTRACT).expect(0).json();
+    assert_eq!((llm.calls(), &answer["valid"]), (2, &json!(false)), "{answer}");
+    for field in ["company", "total"] {
+        assert_eq!(answer["fields"][field]["evidence"], json!([]), "{answer}");
+        assert_eq!(answer["fields"][field]["confidence"], json!(0.0), "{answer}");
+        let told = answer["violations"].as_array().unwrap();
+        assert!(told.iter().any(|v| v["field"] == field && v["rule"] == "ungrounded"), "{answer}");
+    }
+    assert_eq!(answer["data"]["date"], "2024-03-09");
+}
+
+#[test]
+fn malformed_answer_is_asked_for_once_more_and_a_missing_field_by_itself() {
+    let llm = ScriptedLlm::new(|number, _| {
+        Act::Say(if number == 0 { "It is a receipt.".into() } else { said("Corner Shop", "12.50") })
+    });
+    let answer = mill_with(&llm).run(&EXTRACT).expect(0).json();
+    assert_eq!((&answer["valid"], llm.calls()), (&json!(true), 2), "{answer}");
+    assert_eq!(answer["tokens_in"], 2000);
+    let llm = ScriptedLlm::new(|number, _| {
+        Act::Say(if number == 0 { said("Corner Shop", "") } else { json!({"total": "12.50"}).to_string() })
+    });
+    let answer = mill_with(&llm).run(&EXTRACT).expect(0).json();
+    assert_eq!((&answer["data"]["total"], llm.calls()), (&json!("12.50"), 2), "{answer}");
+    assert!(!llm.asked()[1].to_string().contains("company"), "only what is missing is asked for again");
+}
+
+#[test]
+fn model_that_refuses_or_is_silent_is_told_and_the_record_of_the_rules_stands() {
+    for act in [Act::Refuse, Act::Hang, Act::Say("{".into())] {
+        let llm = ScriptedLlm::always(act);
+        let run = mill_with(&llm).run(&EXTRACT).expect(0);
+        let answer = run.json();
+        assert_eq!((&answer["valid"], &answer["fields"]), (&json!(false), &json!({})), "{answer}");
+        assert!(
+            run.stderr.contains("language model") || run.stderr.contains("did not answer"),
+            "{}",
+            run.stderr
+        );
+    }
 }

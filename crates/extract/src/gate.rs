@@ -79,7 +79,7 @@ fn told(value: &Value) -> String {
 }
 
 /// The rule of a path: that of the field, or of a field of its rows.
-fn rule_of<'a>(rule: &'a FieldRule, path: &str) -> Option<&'a FieldRule> {
+pub(crate) fn rule_of<'a>(rule: &'a FieldRule, path: &str) -> Option<&'a FieldRule> {
     match (&rule.shape, path.split_once("].")) {
         (Shape::Rows(rows), Some((_, name))) => rows.iter().find(|row| row.name == name),
         (Shape::Rows(_), None) => None,

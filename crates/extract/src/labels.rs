@@ -3,7 +3,7 @@
 //! They are data (`data/labels.json`) and are compared without blanks, signs and accents, since these are what
 //! vendors and scanners differ in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -23,6 +23,10 @@ static BUILT_IN: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
         .map(|(name, labels)| (name, labels.iter().map(|label| folded(label)).collect()))
         .collect()
 });
+
+/// Labels of all meanings: one of them is not another one that was misread.
+static KNOWN: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| BUILT_IN.values().flatten().map(String::as_str).collect());
 
 /// Labels of one meaning.
 #[derive(Clone, Copy, Debug)]
@@ -75,19 +79,30 @@ impl<'a> Labels<'a> {
             if row.tokens[at].fold.is_empty() {
                 continue;
             }
-            if let Some(rank) = self.rank(&said) {
+            let exact = self.0.iter().position(|label| *label == said);
+            // Where a label has ended, what follows is its value, and no misread letter of a longer one.
+            if let Some(rank) = exact.or_else(|| if best.is_none() { self.misread(&said) } else { None }) {
                 best = Some((from..at + 1, rank, said.len()));
             }
         }
         best
     }
 
-    fn rank(&self, said: &str) -> Option<usize> {
-        if let Some(rank) = self.0.iter().position(|label| label == said) {
-            return Some(rank);
+    /// The label that a scanner made this of: digits for letters that look like them, or one wrong letter.
+    fn misread(&self, said: &str) -> Option<usize> {
+        if KNOWN.contains(said) {
+            return None;
         }
-        let count = said.chars().count();
-        if count < FUZZY {
+        let digits = said.bytes().any(|b| b.is_ascii_digit()) && said.len() >= 3;
+        let letters = said.bytes().any(|b| b.is_ascii_alphabetic());
+        if letters && (digits || said.len() >= 4) {
+            let plain = lettered(said);
+            let alike = self.0.iter().position(|label| label.len() == said.len() && lettered(label) == plain);
+            if alike.is_some() {
+                return alike;
+            }
+        }
+        if said.chars().count() < FUZZY {
             return None;
         }
         self.0.iter().position(|label| {
@@ -119,10 +134,31 @@ impl<'a> Labels<'a> {
     }
 }
 
+/// With a letter for each sign that scanners take for it.
+pub(crate) fn lettered(text: &str) -> String {
+    let letter = |c: char| match c {
+        '0' => 'o',
+        '1' | 'i' => 'l',
+        '5' => 's',
+        '8' => 'b',
+        other => other,
+    };
+    text.chars().map(letter).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::layout::tests::page;
+
+    #[test]
+    fn label_is_neither_another_one_nor_does_it_take_its_value() {
+        let sheet = Sheet::new(&[page(&["Facture n° 17", "Total HT 3 753,83", "G5T ID 12", "Totai 3"])]);
+        assert!(of("buyer").everywhere(&sheet).is_empty(), "`Facture n°` is not `Facturé à`");
+        assert_eq!(of("net_total").everywhere(&sheet)[0].tokens, 0..2);
+        assert_eq!(of("party_skip").everywhere(&sheet)[0].row, 2);
+        assert_eq!(of("receipt_total").everywhere(&sheet).last().map(|hit| hit.row), Some(3));
+    }
 
     #[test]
     fn labels_are_found_whatever_signs_and_scanners_did() {

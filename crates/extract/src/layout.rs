@@ -2,10 +2,11 @@
 //!
 //! A row is what a reader sees as one line across the page, whatever the file says; wide gaps cut it into cells.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use docmill_core::extraction::{Evidence, EvidenceSource};
-use docmill_core::words::PageWords;
+use docmill_core::words::{PageWords, PlacedWord};
 use unicode_normalization::UnicodeNormalization;
 
 /// Pages beyond are not looked at.
@@ -17,6 +18,12 @@ const MAX_WORDS: usize = 5_000;
 /// A gap wider than so many heights of its row parts two cells.
 const CELL_GAP: f32 = 1.3;
 
+/// The slope of a line is told by words that are so much of the width apart.
+const LEAST_LINE: f32 = 0.25;
+
+/// Steeper lines, 8°, are not made level here: whoever recognises pages turns them first.
+const MAX_SLOPE: f32 = 0.14;
+
 /// A word with its place, in the measure of its page.
 #[derive(Clone, Debug)]
 pub struct Token {
@@ -26,8 +33,10 @@ pub struct Token {
     pub fold: String,
     /// Where it begins in the text of its row.
     pub start: usize,
-    /// Left, top, right and bottom.
+    /// Left, top, right and bottom, on a page whose lines are level.
     pub edges: [f32; 4],
+    /// The same on the page as it lies.
+    lying: [f32; 4],
     /// 0 to 1.
     pub confidence: f32,
     /// Its cell, from 0.
@@ -77,8 +86,10 @@ impl Sheet {
             let size = |value: f32| if value > 0.0 { value } else { 1.0 };
             let (width, height) = (size(page.width), size(page.height));
             sheet.sizes.push((page.number, width, height));
+            let words = page.words.get(..MAX_WORDS).unwrap_or(&page.words);
+            let slope = slope(words, width, height);
             let mut tokens: Vec<Token> =
-                page.words.iter().take(MAX_WORDS).filter_map(|word| token(word, width, height)).collect();
+                words.iter().filter_map(|word| token(word, width, height, slope)).collect();
             tokens.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
             sheet.rows.extend(rows(tokens, index));
         }
@@ -113,7 +124,7 @@ impl Sheet {
         let row = self.rows.get(span.row)?;
         let tokens = row.tokens.get(span.tokens.clone()).filter(|tokens| !tokens.is_empty())?;
         let (number, width, height) = *self.sizes.get(row.page)?;
-        let [left, top, right, bottom] = around(tokens);
+        let [left, top, right, bottom] = around(tokens.iter().map(|token| token.lying));
         Some(Evidence {
             source: EvidenceSource::Page,
             page: Some(number),
@@ -148,7 +159,8 @@ impl Row {
 
     /// Left and right edge of some of its tokens.
     pub fn edges(&self, tokens: &Range<usize>) -> (f32, f32) {
-        let [left, _, right, _] = around(self.tokens.get(tokens.clone()).unwrap_or_default());
+        let tokens = self.tokens.get(tokens.clone()).unwrap_or_default();
+        let [left, _, right, _] = around(tokens.iter().map(|token| token.edges));
         (left, right)
     }
 }
@@ -169,18 +181,49 @@ pub fn folded(text: &str) -> String {
     base.map(|c| if c == 'ß' { 's' } else { c }).collect()
 }
 
-fn token(word: &docmill_core::words::PlacedWord, width: f32, height: f32) -> Option<Token> {
+/// How much lines rise or fall on a page, as the middle of them: what was photographed or fed askew has slanting ones.
+fn slope(words: &[PlacedWord], width: f32, height: f32) -> f32 {
+    let mut lines: BTreeMap<u32, (&PlacedWord, &PlacedWord)> = BTreeMap::new();
+    for word in words {
+        let (first, last) = lines.entry(word.line).or_insert((word, word));
+        if word.x < first.x {
+            *first = word;
+        }
+        if word.x > last.x {
+            *last = word;
+        }
+    }
+    let mut slopes: Vec<f32> = lines
+        .values()
+        .filter_map(|(first, last)| {
+            let across = (last.x - first.x) * width;
+            let middle = |word: &PlacedWord| (word.y + word.height / 2.0) * height;
+            let down = middle(last) - middle(first);
+            let far = across > width * LEAST_LINE && across.is_finite() && down.is_finite();
+            far.then(|| down / across)
+        })
+        .collect();
+    slopes.sort_by(f32::total_cmp);
+    let middle = slopes.get(slopes.len() / 2).copied().unwrap_or(0.0);
+    // Two lines may lie; and nobody reads what lies steeper.
+    if slopes.len() < 3 || middle.abs() > MAX_SLOPE { 0.0 } else { middle }
+}
+
+fn token(word: &PlacedWord, width: f32, height: f32, slope: f32) -> Option<Token> {
     let text: String =
         word.text.chars().map(|c| if c.is_whitespace() || c.is_control() { ' ' } else { c }).collect();
     let text = text.trim();
-    let edges =
+    let lying =
         [word.x * width, word.y * height, (word.x + word.width) * width, (word.y + word.height) * height];
+    let down = slope * f32::midpoint(lying[0], lying[2]);
+    let edges = [lying[0], lying[1] - down, lying[2], lying[3] - down];
     let fine = !text.is_empty() && edges.iter().all(|edge| edge.is_finite());
     fine.then(|| Token {
         fold: folded(text),
         text: text.to_owned(),
         start: 0,
         edges,
+        lying,
         confidence: word.confidence.unwrap_or(1.0),
         cell: 0,
     })
@@ -209,10 +252,11 @@ fn rows(tokens: Vec<Token>, page: usize) -> Vec<Row> {
 
 fn row(mut tokens: Vec<Token>, page: usize) -> Row {
     tokens.sort_by(|a, b| a.edges[0].total_cmp(&b.edges[0]));
+    let mut tokens = mended(tokens);
     let mut heights: Vec<f32> = tokens.iter().map(Token::height).collect();
     heights.sort_by(f32::total_cmp);
     let height = heights[heights.len() / 2];
-    let [_, top, _, bottom] = around(&tokens);
+    let [_, top, _, bottom] = around(tokens.iter().map(|token| token.edges));
     let (mut text, mut cell, mut right): (String, usize, Option<(f32, f32)>) = (String::new(), 0, None);
     for token in &mut tokens {
         if let Some((right, before)) = right {
@@ -230,18 +274,47 @@ fn row(mut tokens: Vec<Token>, page: usize) -> Row {
     Row { page, text, tokens, top, bottom, height }
 }
 
-fn around(tokens: &[Token]) -> [f32; 4] {
-    let start = tokens.first().map_or([0.0; 4], |token| token.edges);
-    tokens.iter().fold(start, |[l, t, r, b], token| {
-        let [left, top, right, bottom] = token.edges;
+/// Amounts that recognition tore at their point (`11,` `80`) as one word again.
+fn mended(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        // `Lot 3, 12 Street` goes on with words.
+        let words =
+            tokens.peek().is_some_and(|next| next.fold.chars().filter(|c| c.is_alphabetic()).count() > 2);
+        let torn = out.last_mut().filter(|before| {
+            let digits = before.text.trim_end_matches(['.', ',']);
+            let open =
+                digits.len() + 1 == before.text.len() && digits.ends_with(|c: char| c.is_ascii_digit());
+            let hundredths = token.text.len() == 2 && token.text.bytes().all(|b| b.is_ascii_digit());
+            let recognised = before.confidence < 1.0 && token.confidence < 1.0;
+            open && hundredths
+                && recognised
+                && !words
+                && token.edges[0] - before.edges[2] < token.height() * 0.9
+        });
+        if let Some(before) = torn {
+            before.text.push_str(&token.text);
+            before.fold.push_str(&token.fold);
+            before.confidence = before.confidence.min(token.confidence);
+            before.edges = around([before.edges, token.edges].into_iter());
+            before.lying = around([before.lying, token.lying].into_iter());
+        } else {
+            out.push(token);
+        }
+    }
+    out
+}
+
+fn around(mut boxes: impl Iterator<Item = [f32; 4]>) -> [f32; 4] {
+    let start = boxes.next().unwrap_or([0.0; 4]);
+    boxes.fold(start, |[l, t, r, b], [left, top, right, bottom]| {
         [l.min(left), t.min(top), r.max(right), b.max(bottom)]
     })
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use docmill_core::words::PlacedWord;
-
     use super::*;
 
     /// A page of lines, a character six wide and lines twelve apart; two blanks or more part cells.
@@ -283,6 +356,39 @@ pub(crate) mod tests {
         assert_eq!(seen.span.as_deref(), Some("12.50"));
         let frame = seen.frame.unwrap();
         assert!((frame[0] - page.words[2].x).abs() < 1e-4 && frame[2] > 0.0);
+    }
+
+    #[test]
+    fn rows_of_a_page_that_lies_askew_are_found_and_boxes_stay_where_they_are() {
+        let lines = [
+            "Pos.  Bezeichnung                Menge     Betrag",
+            "1     Tisch                        2      120,00",
+            "2     Stuhl                        4      200,00",
+            "3     Lampe                        1       30,00",
+        ];
+        let mut askew = page(&lines);
+        for word in &mut askew.words {
+            word.y += word.x * 0.03;
+        }
+        let lamp = askew.words.iter().find(|word| word.text == "30,00").map(|word| word.y).unwrap();
+        let sheet = Sheet::new(&[askew]);
+        assert_eq!(sheet.rows.len(), 4);
+        assert_eq!(sheet.rows[3].text, "3\tLampe\t1\t30,00");
+        let last = Span { row: 3, tokens: 3..4 };
+        assert!((sheet.evidence(&last).unwrap().frame.unwrap()[1] - lamp).abs() < 1e-5);
+    }
+
+    #[test]
+    fn torn_amount_is_one_word_where_a_scanner_tore_it() {
+        let mut scanned = page(&["Total 11, 80", "Lot 3, 12 Street"]);
+        let sheet = Sheet::new(std::slice::from_ref(&scanned));
+        assert_eq!(sheet.rows[0].tokens.len(), 3);
+        for word in &mut scanned.words {
+            word.confidence = Some(0.9);
+        }
+        let sheet = Sheet::new(&[scanned]);
+        assert_eq!(sheet.rows[0].text, "Total 11,80");
+        assert_eq!(sheet.rows[1].tokens.len(), 4);
     }
 
     #[test]

@@ -10,12 +10,16 @@ pub mod correct;
 pub mod embedded;
 pub mod find;
 pub mod gate;
+pub mod ground;
 pub mod labels;
 pub mod layout;
+pub mod learn;
+pub mod llm;
 pub mod local;
 pub mod nda;
 pub mod normalise;
 pub mod schema;
+pub mod twice;
 
 use std::collections::BTreeMap;
 

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use docmill_core::Result;
-use docmill_core::extraction::Extraction;
+use docmill_core::extraction::{Evidence, EvidenceSource, Extraction};
 use docmill_core::ports::Extractor;
 use docmill_core::ports::extractor::{Material, Sketch};
 use docmill_core::record::{FieldKind, SchemaField};
+use docmill_core::review::Correction;
 use docmill_core::words::PageWords;
 
 use crate::correct::correct;
 use crate::gate;
 use crate::layout::folded;
 use crate::schema::{Normalise, Schema, Shape};
-use crate::{Sources, assemble};
+use crate::{Sources, assemble, learn};
 
 /// Raise it when the same documents give other records than before.
 const IDENTITY: &str = "local-1";
@@ -67,14 +68,18 @@ impl Extractor for Local {
 
     fn extract(&self, schema: &str, material: &Material) -> Result<Extraction> {
         let schema = Schema::parse(schema)?;
-        let material = assemble::Material {
-            pages: &material.pages,
-            texts: material.texts.iter().map(|(number, text)| (*number, text.as_str())).collect(),
-            data: material.data.iter().map(AsRef::as_ref).collect(),
-            metadata: &material.metadata,
-            media_type: &material.media_type,
-        };
-        Ok(assemble::extract(&schema, &material, Sources::Auto))
+        let found = assemble::extract(
+            &schema,
+            &assemble::Material {
+                pages: &material.pages,
+                texts: material.texts.iter().map(|(number, text)| (*number, text.as_str())).collect(),
+                data: material.data.iter().map(AsRef::as_ref).collect(),
+                metadata: &material.metadata,
+                media_type: &material.media_type,
+            },
+            Sources::Auto,
+        );
+        Ok(learn::apply(&rules(&schema, &material.corrections), &schema, &material.pages, found))
     }
 
     fn doubts(&self, schema: &str, found: &Extraction) -> Result<Vec<String>> {
@@ -90,6 +95,28 @@ impl Extractor for Local {
     ) -> Result<Extraction> {
         correct(&Schema::parse(schema)?, found, changes, pages)
     }
+}
+
+/// What people's corrections, the newest first, teach; later rules win.
+fn rules(schema: &Schema, corrections: &[Correction]) -> Vec<learn::Rule> {
+    let learnt = corrections.iter().rev().filter_map(|correction| {
+        let change = &correction.change;
+        let place = change.page.zip(change.frame).map(|(page, frame)| Evidence {
+            source: EvidenceSource::Page,
+            page: Some(page),
+            span: None,
+            frame: Some(frame),
+            path: None,
+        });
+        learn::learn(&learn::Correction {
+            schema,
+            field: &correction.field,
+            value: change.after.as_ref()?.as_str()?,
+            pages: &correction.pages,
+            place: place.as_ref(),
+        })
+    });
+    learnt.collect()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ fn main() -> Result<()> {
     let option =
         |name: &str| options.iter().find_map(|o| o.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='));
     let setup = Setup {
+        again: false,
         library: PathBuf::from("libtesseract.so.5"),
         models: PathBuf::from(option("tessdata").unwrap_or("/usr/share/tesseract-ocr/5/tessdata")),
         languages: option("languages").unwrap_or("eng").to_owned(),

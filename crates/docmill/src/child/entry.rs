@@ -149,6 +149,7 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
             Some("--library") => setup.library = value.into(),
             Some("--tessdata") => setup.models = value.into(),
             Some("--languages") => setup.languages = value,
+            Some("--again") => setup.again = value == "true",
             Some("--ppocr") => setup.ppocr = Some(value.into()),
             Some("--threshold") => {
                 let no_number = |e: ParseFloatError| unusable("--threshold is no number").with_source(e);

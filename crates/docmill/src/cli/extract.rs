@@ -4,19 +4,23 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docmill_core::extraction::EvidenceSource;
+use docmill_core::artifact::TextSource;
+use docmill_core::extraction::{EvidenceSource, Extraction};
 use docmill_core::limits::{MIB, read_capped};
+use docmill_core::ports::Llm;
 use docmill_core::record::ExtractAnswer;
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
+use docmill_extract::llm::Interview;
 use docmill_extract::schema::Schema;
-use docmill_extract::{Material, Sources, extract};
+use docmill_extract::{Material, Sources, extract, twice};
 use docmill_pipeline::service::Examined;
 
 use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
 use crate::ingest::walk::show;
 use crate::terminal::table;
+use crate::wire;
 
 /// A schema in a file of the user's.
 const MAX_SCHEMA_BYTES: u64 = MIB;
@@ -36,8 +40,20 @@ pub(super) struct Args {
     /// What values may be taken from: what can be seen, data inside the file, or both
     #[arg(long, value_name = "SOURCES", default_value = "auto", value_parser = ["auto", "page", "embedded"])]
     sources: String,
+    /// How often a scan is read, at most: the second time in another way, if the first record is not good enough
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=2))]
+    tries: u8,
     #[command(flatten)]
     when: When,
+}
+
+/// What a record is taken by.
+struct Task {
+    schema: Arc<Schema>,
+    sources: Sources,
+    tries: u8,
+    model: Option<Arc<dyn Llm>>,
+    max_text: usize,
 }
 
 impl Args {
@@ -49,10 +65,13 @@ impl Args {
             "embedded" => Sources::Embedded,
             _ => Sources::Auto,
         };
-        let reading = Reading::start(cx, &self.when).await?;
+        let model = if sources == Sources::Embedded { None } else { wire::model(&cx.settings, &cx.clock)? };
+        let max_text = usize::try_from(cx.settings.llm.max_text_bytes).unwrap_or(usize::MAX);
+        let task = Task { schema, sources, tries: self.tries, model, max_text };
+        let reading = Reading::start_quick(cx, &self.when).await?;
         let mut exit = Exit::Ok;
         for path in &self.files {
-            match one(&reading, path, &schema, sources).await {
+            match one(&reading, path, &task).await {
                 Ok(answer) if cx.terminal.json => cx.terminal.object(&answer)?,
                 Ok(answer) => cx.terminal.line(&human(&answer))?,
                 Err(error) => {
@@ -66,26 +85,66 @@ impl Args {
     }
 }
 
-async fn one(
-    reading: &Reading,
-    path: &Path,
-    schema: &Arc<Schema>,
-    sources: Sources,
-) -> Result<ExtractAnswer> {
+async fn one(reading: &Reading, path: &Path, task: &Task) -> Result<ExtractAnswer> {
     let (examined, bytes) = reading.examine(path).await?;
     let data = match bytes {
         Some(bytes) => Some(bytes.to_vec()),
         None if examined.transcript.media_type.contains("xml") => Some(whole(path)?),
         None => None,
     };
-    let (schema, path) = (Arc::clone(schema), path.to_string_lossy().into_owned());
+    let recognised = examined.transcript.pages.iter().any(|page| page.source == TextSource::Ocr);
+    let (mut extraction, mut seen) = extracted(task, examined, data.clone()).await?;
+    let scanned = recognised && task.sources != Sources::Embedded;
+    if scanned && task.tries > 1 && twice::worthwhile(&extraction) {
+        // What was found stands, whatever comes of the second reading.
+        match reading.examine_again(path).await {
+            Ok((again, _)) => {
+                let (second, words) = extracted(task, again, data.clone()).await?;
+                if second.confidence > extraction.confidence {
+                    seen = words;
+                }
+                extraction = twice::better(&task.schema, &extraction, &second);
+            }
+            Err(error) => {
+                report(&error);
+            }
+        }
+    }
+    if let Some(model) = &task.model {
+        extraction = asked(model.as_ref(), task, &seen, data.as_deref(), extraction).await;
+    }
+    Ok(ExtractAnswer { path: path.to_string_lossy().into_owned(), extraction })
+}
+
+/// What rules find. Over thousands of words they hold up whoever waits on this thread.
+async fn extracted(task: &Task, examined: Examined, data: Option<Vec<u8>>) -> Result<(Extraction, Examined)> {
+    let (schema, sources) = (Arc::clone(&task.schema), task.sources);
     let working = move || {
         let extraction = extract(&schema, &material(&examined, data.as_deref()), sources);
-        ExtractAnswer { path, extraction }
+        (extraction, examined)
     };
-    // Rules over thousands of words hold up whoever waits on this thread.
     let done = tokio::task::spawn_blocking(working).await;
     done.map_err(|e| Error::bug("extracting was cut short").with_source(e))
+}
+
+/// What rules and a model find together. A model that fails is told, and what rules found stands.
+async fn asked(
+    model: &dyn Llm,
+    task: &Task,
+    examined: &Examined,
+    data: Option<&[u8]>,
+    local: Extraction,
+) -> Extraction {
+    let material = material(examined, data);
+    let mut interview = Interview::new(&task.schema, &material, local, task.max_text);
+    while let Some(question) = interview.question() {
+        interview.take(model.ask(&question).await);
+    }
+    let outcome = interview.finish();
+    if let Some(problem) = &outcome.problem {
+        report(problem);
+    }
+    outcome.extraction
 }
 
 fn material<'a>(examined: &'a Examined, data: Option<&'a [u8]>) -> Material<'a> {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use docmill_core::answer::ReadAnswer;
-use docmill_core::config::Settings;
+use docmill_core::clock::Clock;
+use docmill_core::config::{OcrSettings, Settings};
 use docmill_core::id::TenantId;
 use docmill_core::limits::{KIB, Limits, read_capped};
 use docmill_core::ocr::OcrMode;
@@ -16,6 +17,7 @@ use docmill_core::ports::{Ocr, Reader};
 use docmill_core::{Error, Result};
 use docmill_pipeline::service::Examined;
 use futures::{Stream, StreamExt};
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use crate::context::Context;
@@ -40,13 +42,27 @@ pub(super) struct When {
 pub(super) struct Reading {
     reader: Arc<dyn Reader>,
     ocr: Arc<dyn Ocr>,
+    /// For pages that were of no use when they were first read; started when the first is met.
+    second: OnceCell<Arc<dyn Ocr>>,
+    clock: Arc<dyn Clock>,
     settings: Settings,
 }
 
 impl Reading {
     /// Starts what is needed.
     pub(super) async fn start(cx: &Context, when: &When) -> Result<Self> {
+        Self::with(cx, when, cx.settings.as_ref().clone()).await
+    }
+
+    /// Starts what reads pages quickly: one run of the first engine, however poor the letters are. Whoever finds out that
+    /// they are of no use asks for more with [`Reading::examine_again`].
+    pub(super) async fn start_quick(cx: &Context, when: &When) -> Result<Self> {
         let mut settings = cx.settings.as_ref().clone();
+        settings.ocr.threshold = 0.0;
+        Self::with(cx, when, settings).await
+    }
+
+    async fn with(cx: &Context, when: &When, mut settings: Settings) -> Result<Self> {
         if let Some(mode) = &when.ocr {
             settings.ocr.mode = mode_of(mode)?;
         }
@@ -56,7 +72,7 @@ impl Reading {
             // Whoever insists on it wants to know at once that it cannot be had.
             ocr.available()?;
         }
-        Ok(Self { reader, ocr, settings })
+        Ok(Self { reader, ocr, second: OnceCell::new(), clock: Arc::clone(&cx.clock), settings })
     }
 
     /// Reads files, in the order given, whatever comes first.
@@ -76,8 +92,21 @@ impl Reading {
 
     /// Reads a file with the places of its words and the files inside it, and gives its own bytes too if they are few.
     pub(super) async fn examine(&self, path: &Path) -> Result<(Examined, Option<Bytes>)> {
+        self.examined(path, self.ocr.as_ref()).await
+    }
+
+    /// The same, with pages recognised in another way: cleaner pixels, another engine.
+    pub(super) async fn examine_again(&self, path: &Path) -> Result<(Examined, Option<Bytes>)> {
+        let mut settings = self.settings.clone();
+        settings.ocr.threshold = OcrSettings::default().threshold;
+        let start = || async { wire::ocr_again(&settings, &self.clock) };
+        let ocr = self.second.get_or_try_init(start).await?;
+        self.examined(path, ocr.as_ref()).await
+    }
+
+    async fn examined(&self, path: &Path, ocr: &dyn Ocr) -> Result<(Examined, Option<Bytes>)> {
         let content = self.content(path).await?;
-        let (reader, ocr, tenant) = (self.reader.as_ref(), self.ocr.as_ref(), TenantId(Uuid::nil()));
+        let (reader, tenant) = (self.reader.as_ref(), TenantId(Uuid::nil()));
         let bytes = match &content {
             Content::Inline(bytes) => Some(bytes.clone()),
             Content::File(..) => None,
@@ -99,6 +128,9 @@ impl Reading {
     pub(super) async fn stop(self) {
         self.reader.shutdown().await;
         self.ocr.shutdown().await;
+        if let Some(second) = self.second.get() {
+            second.shutdown().await;
+        }
     }
 }
 

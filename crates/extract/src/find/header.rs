@@ -19,7 +19,9 @@ pub fn find(reading: &Reading<'_>) -> Record {
             record.insert(name.to_owned(), found);
         }
     };
-    put("invoice_number", number(reading, "invoice_number").or_else(|| titled(reading)));
+    let numbered =
+        number(reading, "invoice_number").or_else(|| titled(reading)).or_else(|| under_title(reading));
+    put("invoice_number", numbered);
     put("order_number", number(reading, "order_number"));
     let due = dated(reading, "due_date");
     let issued = dated(reading, "invoice_date")
@@ -149,6 +151,23 @@ fn titled(reading: &Reading<'_>) -> Option<Found> {
     None
 }
 
+/// A number that stands alone under the title.
+fn under_title(reading: &Reading<'_>) -> Option<Found> {
+    let rows = reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40);
+    for (index, row) in rows {
+        for cell in
+            row.cells().into_iter().filter(|cell| cell.len() == 1 && is_title(&row.tokens[cell.start]))
+        {
+            let hit = Hit { row: index, tokens: cell, rank: 0, letters: 0 };
+            let under = reading.below(&hit, 1).into_iter().next().filter(|under| under.tokens.len() == 1);
+            if let Some(span) = under.and_then(|under| coded(reading, under.row, under.tokens)) {
+                return Some(Found::text(clean(&reading.sheet.text(&span)), 0.88, "title above", span));
+            }
+        }
+    }
+    None
+}
+
 fn is_title(token: &crate::layout::Token) -> bool {
     let ends = ["rechnung", "invoice", "facture", "factura", "fattura", "factuur", "gutschrift", "korrektur"];
     ends.iter().any(|end| token.fold.ends_with(end)) && token.fold.len() < 24
@@ -209,13 +228,20 @@ fn iban(reading: &Reading<'_>) -> Option<Found> {
 }
 
 fn bic(reading: &Reading<'_>) -> Option<Found> {
+    let code = |row: usize, mut tokens: std::ops::Range<usize>| {
+        tokens.find_map(|at| {
+            let word = reading.sheet.rows[row].tokens.get(at)?.text.trim_matches([':', ',', '.', ';', '·']);
+            let bic = codes::bic(word).filter(|_| word.chars().all(|c| !c.is_lowercase()))?;
+            Some((bic, Span { row, tokens: at..at + 1 }))
+        })
+    };
     for hit in labels::of("bic").everywhere(reading.sheet) {
-        let row = &reading.sheet.rows[hit.row];
-        for at in hit.tokens.end..row.tokens.len().min(hit.tokens.end + 3) {
-            let word = row.tokens[at].text.trim_matches([':', ',', '.', ';', '·']);
-            if let Some(bic) = codes::bic(word).filter(|_| word.chars().all(|c| !c.is_lowercase())) {
-                return Some(Found::text(bic, 0.93, "label", Span { row: hit.row, tokens: at..at + 1 }));
-            }
+        if let Some((bic, span)) = code(hit.row, hit.tokens.end..hit.tokens.end + 3) {
+            return Some(Found::text(bic, 0.93, "label", span));
+        }
+        let below = reading.below(&hit, 1).into_iter().next();
+        if let Some((bic, span)) = below.and_then(|cell| code(cell.row, cell.tokens)) {
+            return Some(Found::text(bic, 0.92, "label above", span));
         }
     }
     None

@@ -165,7 +165,8 @@ fn read(reading: &Reading<'_>, columns: &[Column], from: usize, items: &mut Vec<
         let numbers = numbers(reading, columns, index, before, text.left);
         let amount = numbers.iter().any(|(field, ..)| matches!(*field, "net_amount" | "gross_amount"));
         let other = numbers.iter().any(|(field, ..)| matches!(*field, "quantity" | "unit_price"));
-        let said = description(row, index, &numbers, before, after, text.left);
+        let said = description(row, index, &numbers, before, after, text.left)
+            .map(|said| without_position(row, said, items.len() + 1));
         if amount && (other || said.is_some()) && !is_total(row) {
             items.push(Item { description: said.into_iter().collect(), numbers });
             (bottom, open) = (row.bottom, true);
@@ -246,6 +247,15 @@ fn numbers(
         }
     }
     found
+}
+
+/// Without the number of the line, where it stands too close to the words.
+fn without_position(row: &Row, mut said: Span, number: usize) -> Span {
+    let first = row.tokens.get(said.tokens.start).map(|token| token.text.trim_end_matches('.'));
+    if said.tokens.len() > 1 && first == Some(number.to_string().as_str()) {
+        said.tokens.start += 1;
+    }
+    said
 }
 
 /// The words of a row in the column of descriptions.

@@ -4,6 +4,7 @@
 
 pub mod header;
 pub mod items;
+mod misread;
 pub mod parties;
 pub mod receipt;
 pub mod statement;

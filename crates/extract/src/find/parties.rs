@@ -1,6 +1,6 @@
 //! Who sells and who buys: blocks of name and address, under a label or where letters have them.
 
-use super::{Found, Reading, Record};
+use super::{Found, Reading, Record, misread};
 use crate::labels::{self, Hit};
 use crate::layout::{Row, Span};
 use crate::normalise::codes;
@@ -13,7 +13,8 @@ const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME M
 /// A name and an address.
 #[derive(Clone, Debug, Default)]
 struct Party {
-    name: Option<Span>,
+    /// In one line or in several.
+    name: Vec<Span>,
     address: Vec<Span>,
     tax_id: Option<(String, Span)>,
 }
@@ -38,7 +39,8 @@ pub fn find(reading: &Reading<'_>) -> Record {
     let blocks = if seller.is_some() && buyer.is_some() { Vec::new() } else { address_blocks(reading) };
     let taken = |party: Option<&Party>, block: &Party| {
         party.is_some_and(|party| {
-            party.address.iter().any(|line| block.address.contains(line)) || party.name == block.name
+            party.address.iter().any(|line| block.address.contains(line))
+                || !party.name.is_empty() && party.name == block.name
         })
     };
     let buyer_given = buyer.is_some();
@@ -62,9 +64,11 @@ pub fn find(reading: &Reading<'_>) -> Record {
     for (party, side, given) in [(&seller, "seller", seller_given), (&buyer, "buyer", buyer_given)] {
         let Some(party) = party else { continue };
         let (confidence, method) = if given { (0.93, "label") } else { (0.82, "place") };
-        if let Some(span) = &party.name {
-            let name = name_of(&reading.sheet.text(span));
-            record.insert(format!("{side}_name"), Found::text(name, confidence, method, span.clone()));
+        if !party.name.is_empty() {
+            let lines: Vec<String> = party.name.iter().map(|line| reading.sheet.text(line)).collect();
+            let value = name_of(&lines.join(" ")).into();
+            let found = Found { value, confidence, method, spans: party.name.clone() };
+            record.insert(format!("{side}_name"), found);
         }
         if !party.address.is_empty() {
             let value = joined(reading, &party.address);
@@ -79,10 +83,13 @@ pub fn find(reading: &Reading<'_>) -> Record {
     record
 }
 
-/// Lines of an address as one text. Where lines end with commas of their own, a blank is enough.
+/// Lines of an address as one text. Whoever wrote commas between its parts wrote all of them: then a blank is enough.
 pub(crate) fn joined(reading: &Reading<'_>, lines: &[Span]) -> String {
-    let texts: Vec<String> = lines.iter().map(|line| reading.sheet.text(line)).collect();
-    let commas = texts.iter().rev().skip(1).any(|text| text.ends_with(','));
+    let last = lines.len().saturating_sub(1);
+    let text = |(at, line)| misread::in_address(reading.sheet, line, at == last);
+    let texts: Vec<String> = lines.iter().enumerate().map(text).collect();
+    let commas = texts.iter().rev().skip(1).any(|text| text.ends_with(','))
+        || texts.iter().any(|text| text.matches(',').count() > 1);
     texts.join(if commas { " " } else { ", " })
 }
 
@@ -110,7 +117,7 @@ fn labelled(reading: &Reading<'_>, name: &str) -> Option<Party> {
         if !begins || other || !(ends || colon) || hit.letters < 4 && !colon {
             continue;
         }
-        let Some(party) = block(reading, &hit).filter(|party| party.name.is_some()) else { continue };
+        let Some(party) = block(reading, &hit).filter(|party| !party.name.is_empty()) else { continue };
         let score = party.address.len().min(3) * 100 + usize::from(ends) * 50 + 40 - hit.rank.min(40);
         if best.as_ref().is_none_or(|(least, _)| *least < score) {
             best = Some((score, party));
@@ -165,25 +172,43 @@ fn block(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
             }
         }
         if let Some((label, ..)) = is("party_name").filter(|(label, ..)| label.end < row.tokens.len()) {
-            party.name = after(label);
+            party.name = after(label).into_iter().collect();
             party.address.clear();
         } else if let Some((label, ..)) =
             is("party_address").filter(|(label, ..)| label.end < row.tokens.len())
         {
             party.address.extend(after(label));
             addressed = true;
-        } else if is("party_skip").is_some() || row.text.contains('@') || is_key(row, &tokens) {
+        } else if ["party_skip", "order_number", "invoice_number"].iter().any(|name| is(name).is_some())
+            || row.text.contains('@')
+            || is_key(row, &tokens)
+        {
             addressed = addressed && !party.address.is_empty() && party.address.len() < 2;
-        } else if party.name.is_none() {
-            party.name = Some(Span { row: index, tokens });
+        } else if party.name.is_empty() {
+            party.name.push(Span { row: index, tokens });
         } else if postal(&reading.sheet.text(&Span { row: index, tokens: tokens.clone() }))
             || !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line)))
         {
             party.address.push(Span { row: index, tokens });
         }
     }
+    whole_name(reading, &mut party);
     without_person(reading, &mut party);
     Some(party)
+}
+
+/// Takes to the name what belongs to it: who follows `Mr`, and a second line with the form of a company.
+fn whole_name(reading: &Reading<'_>, party: &mut Party) {
+    let text = |line: &Span| reading.sheet.text(line);
+    let (Some(name), Some(next)) = (party.name.first().map(text), party.address.first().map(text)) else {
+        return;
+    };
+    let number = next.chars().any(|c| c.is_ascii_digit());
+    let formed = |text: &str| text.split(' ').any(|word| labels::of("company_form").has(word));
+    let follows = labels::of("salutation").has(&name) || formed(&next) && !formed(&name);
+    if !number && party.name.len() == 1 && follows {
+        party.name.push(party.address.remove(0));
+    }
 }
 
 /// Takes out who is written to at a company: a line without a number before street and place.
@@ -226,7 +251,7 @@ pub(crate) fn postal(line: &str) -> bool {
             && word.bytes().skip(1).all(|b| b.is_ascii_uppercase())
             && words[at - 1].len() <= 4
             && words[at - 1].bytes().any(|b| b.is_ascii_digit());
-        let first = at == 0 || at == 1 && words[0].len() <= 3;
+        let first = at == 0 || at == 1 && words[0].len() <= 3 || line.contains(&format!(", {word} "));
         british && letters
             || digits
                 && letters
@@ -242,7 +267,11 @@ fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
         for cell in row.cells() {
             let span = Span { row: index, tokens: cell };
             let text = reading.sheet.text(&span);
-            if !postal(&text) || text.chars().count() > 60 || !reading.dates[index].is_empty() {
+            if !postal(&text)
+                || text.chars().count() > 60
+                || !reading.dates[index].is_empty()
+                || is_sender_line(&text)
+            {
                 continue;
             }
             let mut lines = vec![span];
@@ -253,6 +282,8 @@ fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
                 if text.contains('@')
                     || text.contains(':')
                     || labels::of("document").has(&text)
+                    || labels::of("buyer").has(&text)
+                    || is_sender_line(&text)
                     || postal(&text)
                 {
                     break;
@@ -263,11 +294,16 @@ fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
             let street =
                 lines.iter().position(|line| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit()));
             let street = street.unwrap_or(0);
-            let name = (street > 0).then(|| lines[0].clone());
+            let name = lines.first().filter(|_| street > 0).cloned().into_iter().collect();
             found.push(Party { name, address: lines.split_off(street), tax_id: None });
         }
     }
     found
+}
+
+/// The sender on one line, as it stands small over the window of an envelope.
+fn is_sender_line(text: &str) -> bool {
+    text.matches(['·', '•', '|']).count() > 1 || text.matches(" - ").count() > 1
 }
 
 /// The cell right above one, aligned with it on the left, on the right or in the middle.
@@ -308,8 +344,8 @@ fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) ->
             let text = reading.sheet.text(&span);
             let letters = text.chars().filter(|c| c.is_alphabetic()).count();
             let title = labels::of("document").has(&text);
-            let theirs = buyer
-                .is_some_and(|buyer| buyer.name.as_ref() == Some(&span) || buyer.address.contains(&span));
+            let theirs =
+                buyer.is_some_and(|buyer| buyer.name.contains(&span) || buyer.address.contains(&span));
             if letters < 4 || title || theirs || postal(&text) || text.contains('@') || is_key(row, &tokens) {
                 continue;
             }
@@ -324,10 +360,72 @@ fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) ->
             }
         }
     }
-    if party.name.is_none() || best.is_some() {
-        party.name = best.map(|(_, span)| span).or(party.name);
+    if let Some((_, span)) = best {
+        party.name = broken_name(reading, &span);
     }
-    party.name.is_some().then_some(party)
+    (!party.name.is_empty()).then_some(party)
+}
+
+/// A name with the lines above and below that go on with it: as high, in the same column, close by.
+fn broken_name(reading: &Reading<'_>, span: &Span) -> Vec<Span> {
+    let rows = &reading.sheet.rows;
+    let high = |line: &Span| {
+        let tokens = rows[line.row].tokens.get(line.tokens.clone()).unwrap_or_default();
+        tokens.iter().map(|token| token.edges[3] - token.edges[1]).fold(0.0, f32::max)
+    };
+    let goes_on = |one: &Span, other: &Span| {
+        let (upper, lower) = (&rows[one.row], &rows[other.row]);
+        let alike = (high(one) - high(other)).abs() < high(one) * 0.12;
+        let gap = lower.tokens[other.tokens.start].edges[1] - upper.tokens[one.tokens.start].edges[3];
+        let left = (upper.edges(&one.tokens).0 - lower.edges(&other.tokens).0).abs() < high(one) * 0.5;
+        let text = reading.sheet.text(if one.row < span.row { one } else { other });
+        let words = !text.chars().any(|c| c.is_ascii_digit()) && !text.contains(['@', ':', '·']);
+        let near = upper.page == lower.page && gap < high(one) * 0.7;
+        alike && left && words && near && !labels::of("document").has(&text)
+    };
+    let mut lines = vec![span.clone()];
+    let cells = |row: usize| rows[row].cells().into_iter().map(move |tokens| Span { row, tokens });
+    for row in (span.row.saturating_sub(4)..span.row).rev() {
+        let above = lines.first().and_then(|first| cells(row).find(|cell| goes_on(cell, first)));
+        if let Some(above) = above {
+            lines.insert(0, above);
+        }
+    }
+    for row in span.row + 1..rows.len().min(span.row + 5) {
+        let below = lines.last().and_then(|last| cells(row).find(|cell| goes_on(last, cell)));
+        lines.extend(below);
+    }
+    lines
+}
+
+/// A taxpayer's number that begins with this word. One word that is a number of its own needs no others.
+fn tax_id_at(reading: &Reading<'_>, row: usize, from: usize) -> Option<(String, Span)> {
+    let tokens = &reading.sheet.rows[row].tokens;
+    let cell = tokens.get(from)?.cell;
+    let end = (from..tokens.len().min(from + 4)).take_while(|&at| tokens[at].cell == cell).count() + from;
+    std::iter::once(from + 1).chain((from + 1..=end).rev()).find_map(|to| {
+        let span = Span { row, tokens: from..to };
+        let text = reading.sheet.text(&span);
+        let id = codes::tax_id(text.trim_matches([':', ',', '.', ';', '·', ' ']))?;
+        (id.len() >= 9).then_some((id, span))
+    })
+}
+
+/// A taxpayer's number that recognition has glued to its label: `USt-IdNr.DE911321784`.
+fn glued_tax_id(reading: &Reading<'_>) -> Option<(String, Span)> {
+    for (row, line) in reading.sheet.rows.iter().enumerate() {
+        for (at, token) in line.tokens.iter().enumerate() {
+            let id = token.text.match_indices(['.', ':']).find_map(|(dot, _)| {
+                let (label, rest) = token.text.split_at(dot);
+                let first = rest.get(1..)?.split(['.', ':', ',', ';']).next()?;
+                codes::tax_id(first).filter(|id| id.len() >= 9 && labels::of("tax_id").has(label))
+            });
+            if let Some(id) = id {
+                return Some((id, Span { row, tokens: at..at + 1 }));
+            }
+        }
+    }
+    None
 }
 
 /// Numbers of taxpayers that no block had: the buyer's by its own label, the seller's by any other.
@@ -343,24 +441,21 @@ fn tax_ids(reading: &Reading<'_>, record: &mut Record) {
             if name == "tax_id" && theirs {
                 continue;
             }
-            let from = (hit.tokens.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty());
-            let Some(from) = from else { continue };
-            let cell = row.tokens[from].cell;
-            let end =
-                (from..row.tokens.len().min(from + 4)).take_while(|&at| row.tokens[at].cell == cell).count()
-                    + from;
-            // One word that is a number of its own needs no others.
-            let read = std::iter::once(from + 1).chain((from + 1..=end).rev()).find_map(|to| {
-                let span = Span { row: hit.row, tokens: from..to };
-                let text = reading.sheet.text(&span);
-                let id = codes::tax_id(text.trim_matches([':', ',', '.', ';', '·', ' ']))?;
-                (id.len() >= 9).then_some((id, span))
-            });
+            let beside = (hit.tokens.end..row.tokens.len()).find(|&at| !row.tokens[at].fold.is_empty());
+            let below = || reading.below(&hit, 1).into_iter().next();
+            let read = beside
+                .and_then(|from| tax_id_at(reading, hit.row, from))
+                .or_else(|| below().and_then(|cell| tax_id_at(reading, cell.row, cell.tokens.start)));
             let known = |id: &str| record.values().any(|found| found.value == *id);
             if let Some((id, span)) = read.filter(|(id, _)| !known(id)) {
                 record.insert(field.to_owned(), Found::text(id, 0.9, "label", span));
                 break;
             }
         }
+    }
+    if !record.contains_key("seller_tax_id")
+        && let Some((id, span)) = glued_tax_id(reading)
+    {
+        record.insert("seller_tax_id".to_owned(), Found::text(id, 0.8, "label", span));
     }
 }

@@ -3,13 +3,16 @@
 use serde_json::Value;
 
 use super::totals::{candidates, currency, summed};
-use super::{Found, Reading, Record, parties};
+use super::{Found, Reading, Record, misread, parties};
 use crate::labels;
 use crate::layout::{Row, Span};
 use crate::normalise::Amount;
 
 /// The head of a receipt is among so many rows.
 const HEAD_ROWS: usize = 16;
+
+/// Rows between name and address that are neither.
+const MAX_SKIPPED: usize = 4;
 
 /// Everything of a receipt.
 pub fn find(reading: &Reading<'_>) -> Record {
@@ -21,8 +24,9 @@ pub fn find(reading: &Reading<'_>) -> Record {
     if let Some(found) = currency(reading) {
         record.insert("currency".into(), found);
     }
-    let total_row = total(reading, &mut record);
-    items(reading, head, total_row.unwrap_or(reading.sheet.rows.len()), &mut record);
+    let listed = items(reading, head, &mut record);
+    let bought = listed.iter().copied().reduce(Amount::plus);
+    total(reading, bought, &mut record);
     record
 }
 
@@ -66,10 +70,14 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
             })
     };
     let named = |row: &Row| row.tokens.iter().any(|token| labels::of("company_form").has(&token.text));
-    let fits = |at: &usize| letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty();
+    let priced = |at: usize| reading.amounts[at].iter().any(|(_, mention)| mention.amount.places == 2);
+    let fits = |at: &usize| {
+        letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty() && !priced(*at)
+    };
     let lines: Vec<usize> = (0..head).filter(fits).collect();
     let formed = lines.iter().take(5).find(|&&at| named(&rows[at]));
     let Some(&first) = formed.or_else(|| lines.first()) else { return 0 };
+    let above = first.checked_sub(1).filter(|above| lines.contains(above) && goes_on(reading, *above));
     let mut span = core(&rows[first], first);
     // A number in brackets behind the name is that of a register.
     if let Some(at) = span.tokens.clone().skip(1).find(|&at| {
@@ -78,11 +86,13 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     }) {
         span.tokens.end = at;
     }
-    let name = reading.sheet.text(&span).trim_matches(|c: char| ",;:|‘'".contains(c)).to_owned();
-    let confidence = if formed.is_some() { 0.9 } else { 0.82 };
-    record.insert("company".into(), Found::text(name, confidence, "head", span));
+    let spans: Vec<Span> = above.map(|above| core(&rows[above], above)).into_iter().chain([span]).collect();
+    let name: Vec<String> = spans.iter().map(|span| misread::in_name(reading.sheet, span)).collect();
+    let (confidence, method) = if formed.is_some() { (0.9, "head, form") } else { (0.82, "head") };
+    let value = Value::String(name.join(" "));
+    record.insert("company".into(), Found { value, confidence, method, spans });
     let mut address: Vec<Span> = Vec::new();
-    let mut last = first + 1;
+    let (mut last, mut skipped) = (first + 1, 0);
     for (at, row) in rows.iter().enumerate().take(head).skip(first + 1) {
         if registered(row) || letters(row) < 3 && row.tokens.len() < 2 || !reading.dates[at].is_empty() {
             if address.is_empty() {
@@ -90,7 +100,12 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
             }
             break;
         }
-        if ends(row) || address.len() >= 5 {
+        // Numbers of registers may stand between name and address.
+        if ends(row) && address.is_empty() && skipped < MAX_SKIPPED {
+            skipped += 1;
+            continue;
+        }
+        if ends(row) || priced(at) || address.len() >= 6 {
             break;
         }
         address.push(core(row, at));
@@ -102,14 +117,26 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     if let Some(begin) = begin {
         let lines = address.split_off(begin);
         let value = parties::joined(reading, &lines);
-        let confidence =
-            if lines.iter().any(|line| parties::postal(&reading.sheet.text(line))) { 0.82 } else { 0.6 };
-        record.insert(
-            "address".into(),
-            Found { value: value.into(), confidence, method: "head", spans: lines },
-        );
+        let postal = lines.iter().any(|line| parties::postal(&reading.sheet.text(line)));
+        let (confidence, method) = if postal { (0.82, "head, postal code") } else { (0.6, "head") };
+        record.insert("address".into(), Found { value: value.into(), confidence, method, spans: lines });
     }
     last
+}
+
+/// Whether a name that begins in this row ends in the next: both are large, or the next begins with the form alone.
+fn goes_on(reading: &Reading<'_>, above: usize) -> bool {
+    let rows = &reading.sheet.rows;
+    let (Some(upper), Some(lower)) = (rows.get(above), rows.get(above + 1)) else { return false };
+    let mut heights: Vec<f32> = rows.iter().map(|row| row.height).collect();
+    heights.sort_by(f32::total_cmp);
+    let usual = heights.get(heights.len() / 2).copied().unwrap_or(0.0);
+    let alike = (upper.height - lower.height).abs() < upper.height * 0.2;
+    let large = upper.height > usual * 1.4 && lower.height > usual * 1.4;
+    let form = lower.tokens.first().is_some_and(|token| labels::of("company_form").has(&token.text));
+    let words = !upper.text.chars().any(|c| c.is_ascii_digit());
+    let close = upper.page == lower.page && lower.top - upper.bottom < upper.height;
+    alike && words && close && (large || form)
 }
 
 /// The day: beside its label, or the first one.
@@ -126,8 +153,8 @@ fn day(reading: &Reading<'_>) -> Option<Found> {
     Some(Found::text(mention.date.iso(), if only { 0.96 } else { 0.88 }, "date", span))
 }
 
-/// Total and tax; says in which row the total stands.
-fn total(reading: &Reading<'_>, record: &mut Record) -> Option<usize> {
+/// Total and tax. What was bought adds up to one of them, or to what there is before tax.
+fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
     let mut totals =
         candidates(reading, "receipt_total", &["subtotal", "not_total", "tax_total", "net_total"]);
     let subs = candidates(reading, "subtotal", &[]);
@@ -147,17 +174,29 @@ fn total(reading: &Reading<'_>, record: &mut Record) -> Option<usize> {
     for one in &mut totals {
         let gives = |paid: Amount| changes.iter().any(|change| paid.minus(change.amount).near(one.amount, 0));
         let agreed = paid.iter().any(|paid| gives(paid.amount) || paid.amount == one.amount)
-            || cards.iter().any(|card| card.amount == one.amount);
+            || cards.iter().any(|card| card.amount == one.amount)
+            || bought.is_some_and(|bought| bought == one.amount);
         let added =
             subs.iter().any(|sub| taxes.iter().any(|tax| sub.amount.plus(tax.amount).near(one.amount, 5)));
         let again = amounts().filter(|mention| mention.amount == one.amount).count() > 1;
+        // `Total 6% supplies` is a part.
+        let part = one.spans.first().is_some_and(|span| {
+            reading.amounts[span.row].iter().any(|(_, mention)| mention.percent)
+                || reading.sheet.rows[span.row].text.contains('%')
+        });
         one.score +=
-            if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 };
+            if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 }
+                - if part { 0.6 } else { 0.0 };
         one.method = if agreed || added { "sum" } else { "label" };
     }
-    let best = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score))?;
+    let Some(best) = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score)) else { return };
     let confidence = if best.method == "sum" { 0.96 } else { best.score.min(0.8) };
-    let row = best.spans.first().map(|span| span.row);
+    let before_tax = bought.is_some_and(|bought| {
+        bought != best.amount && taxes.iter().any(|tax| bought.plus(tax.amount).near(best.amount, 1))
+    });
+    if before_tax {
+        without_tax(record);
+    }
     let value: Value = best.amount.money().into();
     record
         .insert("total".into(), Found { value, confidence, method: best.method, spans: best.spans.clone() });
@@ -175,12 +214,24 @@ fn total(reading: &Reading<'_>, record: &mut Record) -> Option<usize> {
         };
         record.insert("tax_total".into(), found);
     }
-    row
 }
 
-/// `Chips nature 3,87`, and below it `3 x 1,29`.
-fn items(reading: &Reading<'_>, from: usize, to: usize, record: &mut Record) {
+/// Where tax comes on top, what stands beside each thing is without it.
+fn without_tax(record: &mut Record) {
+    let gross: Vec<String> = record.keys().filter(|path| path.ends_with("].gross_amount")).cloned().collect();
+    for path in gross {
+        if let Some(found) = record.remove(&path) {
+            record.insert(path.replace("].gross_amount", "].net_amount"), found);
+        }
+    }
+}
+
+/// `Chips nature 3,87`, and below it `3 x 1,29`. Gives what stands beside each.
+fn items(reading: &Reading<'_>, from: usize, record: &mut Record) -> Vec<Amount> {
     let rows = &reading.sheet.rows;
+    let sums = labels::of("receipt_total").everywhere(reading.sheet);
+    let to = sums.iter().map(|hit| hit.row).find(|&row| row >= from && !reading.amounts[row].is_empty());
+    let to = to.unwrap_or(rows.len());
     let mut count: usize = 0;
     let mut listed: Vec<(Amount, usize)> = Vec::new();
     for (at, row) in rows.iter().enumerate().take(to).skip(from) {
@@ -195,15 +246,16 @@ fn items(reading: &Reading<'_>, from: usize, to: usize, record: &mut Record) {
             }
             continue;
         }
-        let times = row
-            .tokens
-            .iter()
-            .position(|token| matches!(token.fold.as_str(), "x") || token.text == "×" || token.text == "@");
+        let times = row.tokens.iter().position(|token| {
+            let fold = token.fold.as_str();
+            let glued = fold.strip_suffix('x').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+            glued || token.text == "×" || token.text == "@"
+        });
         let numbers = &reading.amounts[at];
         if let (Some(times), [.., (span, price)], Some((first, quantity))) =
             (times, numbers.as_slice(), numbers.first())
             && numbers.len() >= 2
-            && first.tokens.start < times
+            && first.tokens.start <= times
             && span.tokens.start > times
             && letters(row) <= 2
         {
@@ -227,7 +279,7 @@ fn items(reading: &Reading<'_>, from: usize, to: usize, record: &mut Record) {
             continue;
         };
         let words = Span { row: at, tokens: 0..span.tokens.start };
-        let said = reading.sheet.text(&words);
+        let said = misread::in_item(reading.sheet, &words);
         if said.chars().filter(|c| c.is_alphabetic()).count() < 3 {
             continue;
         }
@@ -239,4 +291,5 @@ fn items(reading: &Reading<'_>, from: usize, to: usize, record: &mut Record) {
         listed.push((mention.amount, count));
         count += 1;
     }
+    listed.into_iter().map(|(amount, _)| amount).collect()
 }

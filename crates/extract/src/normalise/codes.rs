@@ -94,6 +94,13 @@ pub fn tax_id(text: &str) -> Option<String> {
         return Some(joined);
     }
     let plain = text.trim();
+    // Switzerland writes its own with signs: `CHE-123.456.789`, sometimes with the name of the tax behind it.
+    if let Some(number) = plain.get(..15).filter(|number| number.starts_with("CHE-")) {
+        let rest = number[4..].bytes().enumerate();
+        let fits = rest.into_iter().all(|(at, b)| if at % 4 == 3 { b == b'.' } else { b.is_ascii_digit() });
+        let tail = plain[15..].trim();
+        return (fits && matches!(tail, "" | "MWST" | "TVA" | "IVA")).then(|| number.to_owned());
+    }
     let national =
         plain.bytes().all(|b| b.is_ascii_digit() || b"-/ .".contains(&b)) && (8..=14).contains(&digits);
     national.then(|| plain.to_owned())
@@ -144,6 +151,8 @@ mod tests {
         assert_eq!(tax_id("DE 232 446 240").as_deref(), Some("DE232446240"));
         assert_eq!(tax_id("927-99-7937").as_deref(), Some("927-99-7937"));
         assert_eq!(tax_id("NL810433941B01").as_deref(), Some("NL810433941B01"));
+        assert_eq!(tax_id("CHE-123.456.788 MWST").as_deref(), Some("CHE-123.456.788"));
+        assert_eq!(tax_id("CHE-12.3456.788"), None);
         assert_eq!(bic("COBADEFFXXX").as_deref(), Some("COBADEFFXXX"));
         assert_eq!(currency("€"), Some("EUR"));
         assert_eq!(country("Österreich"), Some("AT"));

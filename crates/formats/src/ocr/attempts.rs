@@ -77,6 +77,25 @@ impl<'a> Attempts<'a> {
         Ok(self.finish())
     }
 
+    /// Tries what was not tried first: clean pixels and the other engine. For pages whose words were of no use,
+    /// however good they looked.
+    pub(super) fn run_again(mut self, sink: &mut dyn Sink) -> Result<Recognition> {
+        let page = Picture::of(self.scan)?;
+        let told = self.recogniser.tesseract.orientation(&page.grey, page.dpi);
+        let degrees = told.filter(|(_, sure)| *sure >= SURE_OF_ORIENTATION).map_or(0, |(degrees, _)| degrees);
+        let evened = clean::evened(&if degrees == 0 { page } else { page.turn(degrees) })?;
+        self.second_engine(&evened, sink)?;
+        if self.best_quality() < self.recogniser.threshold {
+            self.tesseract(&evened, Segmentation::Block, sink)?;
+        }
+        if self.best_quality() < MORE_WRONG_THAN_RIGHT {
+            // Nothing so far: perhaps it lies on its side.
+            let upright = self.upright(evened, sink)?;
+            self.tesseract(&clean::smoothed(&upright)?, Segmentation::Block, sink)?;
+        }
+        Ok(self.finish())
+    }
+
     /// Turns the page so that its text stands upright, as far as that can be told.
     fn upright(&mut self, page: Picture, sink: &mut dyn Sink) -> Result<Picture> {
         let told = self.recogniser.tesseract.orientation(&page.grey, page.dpi);

@@ -37,6 +37,8 @@ pub struct Setup {
     pub languages: String,
     /// Below this quality more is tried.
     pub threshold: f32,
+    /// Whether pages have been read before and of no use: another way is taken, whatever the quality.
+    pub again: bool,
     /// The folder of PP-OCR's models, if they are there.
     pub ppocr: Option<PathBuf>,
 }
@@ -52,6 +54,7 @@ pub struct Recogniser {
     tesseract: tesseract::Engine,
     second: Second,
     threshold: f32,
+    again: bool,
 }
 
 impl Recogniser {
@@ -67,7 +70,7 @@ impl Recogniser {
                 Error::missing_dependency("its models are not there").with_hint("docmill models pull"),
             ),
         };
-        let mut recogniser = Self { tesseract, second, threshold: setup.threshold };
+        let mut recogniser = Self { tesseract, second, threshold: setup.threshold, again: setup.again };
         recogniser.warm_up()?;
         Ok(recogniser)
     }
@@ -133,7 +136,9 @@ impl Recogniser {
 
     /// Recognises one page and reports every try, so that whoever waits knows that it gets on.
     pub fn recognise(&mut self, scan: &Scan, sink: &mut dyn Sink) -> Result<()> {
-        let recognition = Attempts::new(self, scan)?.run(sink)?;
+        let again = self.again;
+        let attempts = Attempts::new(self, scan)?;
+        let recognition = if again { attempts.run_again(sink)? } else { attempts.run(sink)? };
         sink.put(Found::Recognised(recognition))
     }
 }

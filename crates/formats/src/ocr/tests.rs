@@ -20,6 +20,7 @@ fn recogniser() -> Option<Recogniser> {
         return None;
     }
     let setup = Setup {
+        again: false,
         library: LIBRARY.into(),
         models: MODELS.into(),
         languages: "eng".into(),

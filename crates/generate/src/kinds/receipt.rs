@@ -27,6 +27,18 @@ struct Line {
     rate: i64,
 }
 
+impl Line {
+    /// What the slip says of it: how many, and at what price, only where it was more than one.
+    fn told(&self, amount: &str, price: &str, total: &str) -> Value {
+        let mut said = json!({ "description": self.description, amount: total });
+        if self.count > 1 {
+            said["quantity"] = self.count.to_string().into();
+            said["unit_price"] = price.into();
+        }
+        said
+    }
+}
+
 struct Slip<'c> {
     shop: &'c Shop,
     words: &'c Words,
@@ -223,18 +235,15 @@ impl<'c> Slip<'c> {
         let items: Vec<Value> = self
             .lines
             .iter()
-            .map(|line| {
-                json!({
-                    "description": line.description,
-                    "quantity": line.count.to_string(),
-                    amount: decimal(line.total),
-                })
-            })
+            .map(|line| line.told(amount, &decimal(line.price), &decimal(line.total)))
             .collect();
         let seen: Vec<Value> = self
             .lines
             .iter()
-            .map(|line| json!({ "description": line.description, amount: plain(line.total, country) }))
+            .map(|line| {
+                let (price, total) = (plain(line.price, country), plain(line.total, country));
+                line.told(amount, &price, &total)
+            })
             .collect();
         facts.say_as("items", items, seen);
         facts

@@ -1,0 +1,372 @@
+//! The course of asking: each piece of a document once, one more try for what went wrong, and the end, whatever was said.
+//!
+//! | what comes | what follows |
+//! |---|---|
+//! | an answer of another form | the same question once more, then what rules found |
+//! | a critical field missing or invented | asked for once more by itself, then the gate says so |
+//! | a value that stands nowhere | what rules found; where they found nothing it is told as ungrounded |
+//! | a refusal, silence, no connection | what rules found |
+
+use std::collections::{BTreeMap, VecDeque};
+
+use docmill_core::extraction::{EvidenceSource, Extraction, Field};
+use docmill_core::ports::llm::{Answer, Question};
+use docmill_core::{Error, ErrorKind, Result};
+
+use super::{answer, question};
+use crate::Material;
+use crate::find::Reading;
+use crate::gate::{self, rule_of};
+use crate::ground::Ground;
+use crate::layout::{Sheet, folded};
+use crate::normalise::notation;
+use crate::schema::{FieldRule, Schema, Shape};
+
+/// How the evidence names this.
+const METHOD: &str = "llm";
+
+/// How sure a value is that the document vouches for and rules did not find.
+const GROUNDED: f32 = 0.8;
+
+/// How sure one is that rules read differently.
+const DISPUTED: f32 = 0.6;
+
+/// What rules are as sure of as this is not given up for what a model says.
+const FIRM: f32 = 0.85;
+
+/// One document and a model that is asked about it.
+#[derive(Debug)]
+pub struct Interview<'a> {
+    schema: &'a Schema,
+    material: &'a Material<'a>,
+    local: Extraction,
+    pieces: Vec<String>,
+    waiting: VecDeque<Asked>,
+    asked: Option<Asked>,
+    /// Whether the one more try is left.
+    again: bool,
+    said: BTreeMap<String, String>,
+    model: Option<String>,
+    tokens: (u64, u64),
+    problem: Option<Error>,
+}
+
+/// A question, by its parts.
+#[derive(Clone, Debug)]
+struct Asked {
+    piece: usize,
+    names: Vec<String>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The record, of rules and model together, with the model and its tokens.
+    pub extraction: Extraction,
+    /// Why the model was of no use, if it was not.
+    pub problem: Option<Error>,
+}
+
+impl<'a> Interview<'a> {
+    /// About a document of which rules have found `local`. Of its text at most `max_bytes` go into one question.
+    pub fn new(schema: &'a Schema, material: &'a Material<'a>, local: Extraction, max_bytes: usize) -> Self {
+        let pieces = question::pieces(&material.texts, max_bytes);
+        let names: Vec<String> = schema.fields.iter().map(|rule| rule.name.clone()).collect();
+        let waiting = (0..pieces.len()).map(|piece| Asked { piece, names: names.clone() }).collect();
+        Self {
+            schema,
+            material,
+            local,
+            pieces,
+            waiting,
+            asked: None,
+            again: true,
+            said: BTreeMap::new(),
+            model: None,
+            tokens: (0, 0),
+            problem: None,
+        }
+    }
+
+    /// What to ask next; nothing when all is said.
+    pub fn question(&mut self) -> Option<Question> {
+        if self.problem.is_some() {
+            return None;
+        }
+        if self.waiting.is_empty() && self.again {
+            self.again = false;
+            let names = self.lacking();
+            if !names.is_empty() {
+                let pieces = 0..self.pieces.len();
+                self.waiting.extend(pieces.map(|piece| Asked { piece, names: names.clone() }));
+            }
+        }
+        let asked = self.waiting.pop_front()?;
+        let question = question::about(self.schema, &asked.names, self.pieces.get(asked.piece)?);
+        self.asked = Some(asked);
+        Some(question)
+    }
+
+    /// Takes what came of the last question.
+    pub fn take(&mut self, answer: Result<Answer>) {
+        let Some(asked) = self.asked.take() else { return };
+        let read = answer.and_then(|answer| {
+            self.tokens.0 += answer.tokens_in;
+            self.tokens.1 += answer.tokens_out;
+            let read = answer::read(self.schema, &asked.names, &answer);
+            self.model = Some(answer.model);
+            read
+        });
+        match read {
+            Ok(said) => self.keep(&said),
+            Err(error) if error.kind() == ErrorKind::SchemaMismatch && self.again => {
+                self.again = false;
+                self.waiting.push_front(asked);
+            }
+            Err(error) => self.problem = Some(error),
+        }
+    }
+
+    /// The record, and what went wrong.
+    pub fn finish(self) -> Outcome {
+        let mut extraction = gate::pass(self.schema, self.merged());
+        extraction.model = self.model;
+        (extraction.tokens_in, extraction.tokens_out) = self.tokens;
+        Outcome { extraction, problem: self.problem }
+    }
+
+    /// Puts the values of one answer to those of the others: rows follow, single values are kept if they are new.
+    fn keep(&mut self, said: &BTreeMap<String, String>) {
+        for rule in &self.schema.fields {
+            let begin = format!("{}[", rule.name);
+            if rule.shape == Shape::Text {
+                if let Some(value) = said.get(&rule.name) {
+                    let known = self.said.get(&rule.name);
+                    if known.is_none_or(|known| !self.stands(rule, known)) {
+                        self.said.insert(rule.name.clone(), value.clone());
+                    }
+                }
+                continue;
+            }
+            let index = |path: &str| path.strip_prefix(&begin)?.split_once(']')?.0.parse::<usize>().ok();
+            let next = self.said.keys().filter_map(|path| index(path)).max().map_or(0, |last| last + 1);
+            for (path, value) in said.iter().filter(|(path, _)| path.starts_with(&begin)) {
+                let (Some(at), Some((_, tail))) = (index(path), path.split_once(']')) else { continue };
+                let again = rule.shape == Shape::List
+                    && self.said.iter().any(|(k, v)| k.starts_with(&begin) && folded(v) == folded(value));
+                if !again {
+                    self.said.insert(format!("{begin}{}]{tail}", next + at), value.clone());
+                }
+            }
+        }
+    }
+
+    fn stands(&self, rule: &FieldRule, value: &str) -> bool {
+        let sheet = Sheet::new(self.material.pages);
+        let reading = Reading::new(&sheet);
+        let ground = Ground { reading: &reading, texts: &self.material.texts };
+        ground.seek(rule, value).is_some()
+    }
+
+    /// Critical fields that neither rules nor the model have found.
+    fn lacking(&self) -> Vec<String> {
+        let fields = self.merged();
+        let lacks = |rule: &&FieldRule| {
+            let begin = format!("{}[", rule.name);
+            let mut of_rule =
+                fields.iter().filter(|(path, _)| **path == rule.name || path.starts_with(&begin));
+            rule.critical && !of_rule.any(|(_, field)| !field.evidence.is_empty())
+        };
+        self.schema.fields.iter().filter(lacks).map(|rule| rule.name.clone()).collect()
+    }
+
+    /// Rules and model together.
+    fn merged(&self) -> BTreeMap<String, Field> {
+        let mut fields = self.local.fields.clone();
+        if self.said.is_empty() {
+            return fields;
+        }
+        let sheet = Sheet::new(self.material.pages);
+        let reading = Reading::new(&sheet);
+        let ground = Ground { reading: &reading, texts: &self.material.texts };
+        for rule in &self.schema.fields {
+            let begin = format!("{}[", rule.name);
+            if rule.shape == Shape::Text {
+                if let Some(said) = self.said.get(&rule.name) {
+                    let heard = heard(&ground, rule, said);
+                    let chosen = chosen(fields.remove(&rule.name), heard);
+                    fields.insert(rule.name.clone(), chosen);
+                }
+                continue;
+            }
+            let rows: BTreeMap<String, Field> = self
+                .said
+                .iter()
+                .filter(|(path, _)| path.starts_with(&begin))
+                .filter_map(|(path, said)| Some((path.clone(), heard(&ground, rule_of(rule, path)?, said))))
+                .collect();
+            let known: Vec<&Field> =
+                fields.iter().filter(|(path, _)| path.starts_with(&begin)).map(|(_, field)| field).collect();
+            let firm = !known.is_empty() && known.iter().all(|field| field.confidence >= FIRM);
+            let invented = rows.values().any(|field| field.evidence.is_empty());
+            // Rows of two sources are never mixed: their order may differ.
+            if known.is_empty() || !firm && !invented && !rows.is_empty() {
+                fields.retain(|path, _| !path.starts_with(&begin));
+                fields.extend(rows);
+            }
+        }
+        fields
+    }
+}
+
+/// A value as the model said it, with the place that vouches for it, if there is one.
+fn heard(ground: &Ground<'_>, rule: &FieldRule, said: &str) -> Field {
+    let order = ground.reading.order;
+    let written = rule.normalise.and_then(|kind| notation(kind, said, order));
+    let value = written.unwrap_or_else(|| said.to_owned());
+    let seen = ground.seek(rule, &value);
+    Field {
+        confidence: seen.as_ref().map_or(0.0, |seen| GROUNDED * seen.read),
+        evidence: seen.map(|seen| seen.evidence).unwrap_or_default(),
+        value: value.into(),
+        method: METHOD.to_owned(),
+    }
+}
+
+/// Of what rules found and what a model said, the one that is taken.
+fn chosen(local: Option<Field>, heard: Field) -> Field {
+    let Some(local) = local else { return heard };
+    let inside = local.evidence.iter().any(|at| at.source != EvidenceSource::Page);
+    if inside || heard.evidence.is_empty() {
+        return local;
+    }
+    let text = |field: &Field| field.value.as_str().map(folded);
+    if text(&local) == text(&heard) {
+        // Two ways that know nothing of each other came to the same.
+        let confidence = 1.0 - (1.0 - local.confidence) * (1.0 - GROUNDED);
+        return Field { confidence, ..local };
+    }
+    if local.confidence >= FIRM {
+        return Field { confidence: local.confidence.min(FIRM) * 0.95, ..local };
+    }
+    Field { confidence: heard.confidence.min(DISPUTED), ..heard }
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::ports::llm::Ending;
+    use docmill_core::words::PageWords;
+
+    use super::*;
+    use crate::layout::tests::page;
+    use crate::{Sources, extract};
+
+    const LINES: [&str; 4] =
+        ["Corner Shop", "12 High Street", "Date 09/03/2024", "Grand sum of it all 12.50"];
+    const TEXT: &str = "Corner Shop\n12 High Street\nDate 09/03/2024\nGrand sum of it all 12.50\n";
+
+    fn answer(text: &str, ending: Ending) -> Answer {
+        Answer { text: text.into(), ending, model: "m-1".into(), tokens_in: 100, tokens_out: 5, cost: None }
+    }
+
+    /// Asks with these answers, one after the other, and says how many were wanted.
+    fn interview(answers: &[Result<Answer>]) -> (Outcome, usize) {
+        let schema = Schema::built_in("receipt").unwrap();
+        let pages: [PageWords; 1] = [page(&LINES)];
+        let nothing = BTreeMap::new();
+        let material = Material {
+            pages: &pages,
+            texts: vec![(1, TEXT)],
+            data: Vec::new(),
+            metadata: &nothing,
+            media_type: "image/png",
+        };
+        let local = extract(&schema, &material, Sources::Page);
+        assert!(!local.fields.contains_key("total"), "rules do not know this label: {local:?}");
+        let mut interview = Interview::new(&schema, &material, local, 8_000);
+        let mut asked = 0;
+        while let Some(question) = interview.question() {
+            assert!(question.task.contains("total"));
+            let next = answers.get(asked).or(answers.last());
+            let answer = match next {
+                Some(Ok(answer)) => Ok(answer.clone()),
+                Some(Err(error)) => Err(Error::new(error.kind(), error.message().to_owned())),
+                None => Err(Error::bug("asked too often")),
+            };
+            interview.take(answer);
+            asked += 1;
+        }
+        (interview.finish(), asked)
+    }
+
+    fn said(total: &str) -> String {
+        format!(
+            r#"{{"company": "Corner Shop", "address": null, "date": "2024-03-09", "total": {total}, "currency": null,
+                "tax_total": null, "items": []}}"#
+        )
+    }
+
+    #[test]
+    fn value_that_the_page_vouches_for_is_taken_with_its_box() {
+        let (outcome, asked) = interview(&[Ok(answer(&said("\"12.50\""), Ending::Complete))]);
+        let total = &outcome.extraction.fields["total"];
+        assert_eq!((total.value.as_str(), total.method.as_str(), asked), (Some("12.50"), "llm", 1));
+        assert!(total.evidence[0].frame.is_some() && outcome.extraction.valid, "{outcome:?}");
+        let told = &outcome.extraction;
+        assert_eq!((told.model.as_deref(), told.tokens_in, told.tokens_out), (Some("m-1"), 100, 5));
+        assert!(outcome.problem.is_none());
+    }
+
+    #[test]
+    fn invented_value_is_asked_for_once_more_and_then_told_as_ungrounded() {
+        let invented = answer(&said("\"99.99\""), Ending::Complete);
+        let only = answer(r#"{"total": "99.99"}"#, Ending::Complete);
+        let (outcome, asked) = interview(&[Ok(invented), Ok(only)]);
+        assert_eq!(asked, 2);
+        let extraction = outcome.extraction;
+        assert!(!extraction.valid && extraction.fields["total"].confidence < f32::EPSILON);
+        assert!(extraction.violations.iter().any(|v| v.field == "total" && v.rule == "ungrounded"));
+        // What rules found is not given up for what stands nowhere.
+        let other = said("\"12.50\"").replace("2024-03-09", "2021-01-01");
+        let (outcome, _) = interview(&[Ok(answer(&other, Ending::Complete))]);
+        assert_eq!(outcome.extraction.fields["date"].value, "2024-03-09");
+    }
+
+    #[test]
+    fn field_that_was_left_out_is_asked_for_by_itself() {
+        let answers = [
+            Ok(answer(&said("null"), Ending::Complete)),
+            Ok(answer(r#"{"total": "12.50"}"#, Ending::Complete)),
+        ];
+        let (outcome, asked) = interview(&answers);
+        assert_eq!((asked, outcome.extraction.data["total"].as_str()), (2, Some("12.50")));
+        assert_eq!((outcome.extraction.tokens_in, outcome.extraction.valid), (200, true));
+    }
+
+    #[test]
+    fn malformed_answer_is_asked_for_once_more() {
+        let answers = [
+            Ok(answer("The total is 12.50.", Ending::Complete)),
+            Ok(answer(&said("\"12.50\""), Ending::Complete)),
+        ];
+        let (outcome, asked) = interview(&answers);
+        assert_eq!((asked, outcome.extraction.valid), (2, true));
+        let (outcome, asked) = interview(&[Ok(answer("{", Ending::Complete))]);
+        assert_eq!((asked, outcome.extraction.tokens_in), (2, 200));
+        assert_eq!(outcome.problem.map(|e| e.kind()), Some(ErrorKind::SchemaMismatch));
+        assert_eq!(outcome.extraction.data["date"], "2024-03-09");
+    }
+
+    #[test]
+    fn refusal_and_silence_leave_what_rules_found() {
+        for (answer, kind) in [
+            (Ok(answer("no", Ending::Refused)), ErrorKind::ContentBlocked),
+            (Err(Error::timeout("nobody answered")), ErrorKind::Timeout),
+        ] {
+            let (outcome, asked) = interview(&[answer]);
+            assert_eq!((asked, outcome.problem.map(|e| e.kind())), (1, Some(kind)));
+            assert_eq!(outcome.extraction.data["company"], "Corner Shop");
+            assert!(outcome.extraction.violations.iter().any(|v| v.field == "total" && v.rule == "missing"));
+        }
+    }
+}
