@@ -42,7 +42,7 @@ export function concerned(events: ServerEvent[]): Set<string> {
   if (events.some((event) => event.document_id)) names.add("latest").add("facets").add("work");
   for (const event of events) {
     if (event.batch_id) names.add("batches").add("batch").add("ledger");
-    if (event.type === "DOCUMENT_PROCESSED" || event.type === "ERROR") names.add("problems").add("dead").add("ledger");
+    if (event.type === "DOCUMENT_PROCESSED" || event.type === "ERROR") names.add("problems").add("dead").add("ledger").add("reviews");
     if (event.type.startsWith("WORKER_")) names.add("workers");
   }
   return names;

@@ -1,5 +1,5 @@
 /** What screens ask for. Keys are lists whose first word names the thing, so that events can say what is out of date. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { asRefusal, get } from "./http";
 import type {
   AuditLog, Batch, DeadLetter, Doctor, DocumentDetail, DocumentList, Facets, Key, Ledger, Me, PageWords, ProblemGroup, Reading,
@@ -39,12 +39,13 @@ export function useLibrary(filter: LibraryFilter) {
 export const useStatus = () =>
   useQuery({ queryKey: ["status"], queryFn: ({ signal }) => get<Status>("/v1/status", {}, signal), refetchInterval: 5000 });
 
-export const useDocument = (id: string, enabled = true) =>
-  useQuery({
+export const documentQuery = (id: string) =>
+  queryOptions({
     queryKey: ["document", id],
-    enabled,
     queryFn: ({ signal }) => get<DocumentDetail>(`/v1/documents/${encodeURIComponent(id)}`, {}, signal),
   });
+
+export const useDocument = (id: string, enabled = true) => useQuery({ ...documentQuery(id), enabled });
 
 export const useReading = (id: string) =>
   useQuery({
@@ -53,10 +54,9 @@ export const useReading = (id: string) =>
   });
 
 /** The words of a page with their boxes; null where the document has none. */
-export const usePageWords = (id: string, page: number, enabled: boolean) =>
-  useQuery({
+export const pageWordsQuery = (id: string, page: number) =>
+  queryOptions({
     queryKey: ["words", id, page],
-    enabled,
     queryFn: async ({ signal }): Promise<PageWords | null> => {
       try {
         return await get<PageWords>(`/v1/documents/${encodeURIComponent(id)}/pages/${page}/words`, {}, signal);
@@ -67,6 +67,8 @@ export const usePageWords = (id: string, page: number, enabled: boolean) =>
       }
     },
   });
+
+export const usePageWords = (id: string, page: number, enabled: boolean) => useQuery({ ...pageWordsQuery(id, page), enabled });
 
 /** How many documents there are of what; null until that is known. */
 export const useFacets = (): Facets | null =>

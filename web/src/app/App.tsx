@@ -10,6 +10,8 @@ import { DocumentScreen } from "../screens/document/DocumentScreen";
 import { LibraryScreen } from "../screens/library/LibraryScreen";
 import { Overview } from "../screens/overview/Overview";
 import { Problems } from "../screens/problems/Problems";
+import { ReviewQueue } from "../screens/review/ReviewQueue";
+import { ReviewScreen } from "../screens/review/ReviewScreen";
 import { SearchScreen } from "../screens/search/SearchScreen";
 import { SettingsScreen } from "../screens/settings/SettingsScreen";
 import { Workers } from "../screens/workers/Workers";
@@ -41,6 +43,8 @@ export function App() {
                 <Route path="/library" component={LibraryScreen} />
                 <Route path="/documents/:id">{({ id }) => <DocumentScreen key={id} id={id} />}</Route>
                 <Route path="/search" component={SearchScreen} />
+                <Route path="/reviews" component={ReviewQueue} />
+                <Route path="/reviews/:id">{({ id }) => <ReviewScreen key={id} id={id} />}</Route>
                 <Route path="/problems" component={Problems} />
                 <Route path="/batches" component={Batches} />
                 <Route path="/batches/:id">{({ id }) => <BatchDetail key={id} id={id} />}</Route>

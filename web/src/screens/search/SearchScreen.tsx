@@ -14,6 +14,7 @@ import { Marked } from "../../ui/Marked";
 import { Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
+import { typeByName } from "../../ui/typeByName";
 
 const LIMIT = 50;
 
@@ -128,9 +129,9 @@ function Hit({ hit, query, active }: { hit: SearchHit; query: string; active: bo
   );
 }
 
-/** The page of the hit, small. A hit does not say what type its document has: its name does well enough for a picture. */
+/** The page of the hit, small. */
 function HitThumb({ hit }: { hit: SearchHit }) {
-  const type = /\.pdf$/i.test(hit.name) ? "application/pdf" : /\.(png|jpe?g|tiff?|heic|heif|webp|gif|bmp)$/i.test(hit.name) ? "image/tiff" : null;
+  const type = typeByName(hit.name);
   const url = useBlobUrl(usePageImage({ document_id: hit.document_id, media_type: type, bytes: 0 }, hit.page ?? 1, 160, type !== null).data);
   return (
     <span aria-hidden className="paper grid h-20 w-15 shrink-0 place-items-center overflow-hidden bg-white max-sm:hidden">
