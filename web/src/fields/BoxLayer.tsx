@@ -11,7 +11,7 @@ import { boxesOn, type FieldLine } from "./lines";
 const share = (part: number): string => `${(part * 100).toFixed(3)}%`;
 const place = (x: number, y: number, width: number, height: number) => ({ left: share(x), top: share(y), width: share(width), height: share(height) });
 /** Lower than this on the screen, words are hard to read. */
-const TINY = 9;
+const TINY = 7;
 
 interface Props {
   lines: FieldLine[];
@@ -19,8 +19,9 @@ interface Props {
   active: string | null;
   /** The one that is pointed at in the list. */
   lit: string | null;
-  /** Changes when the image has its size, so that a place can be scrolled to. */
+  /** Both change when the image changes its size, so that the place is looked for again. */
   drawn: number;
+  zoom: number;
   onChoose: (path: string) => void;
   onHover?: (path: string | null) => void;
   /** Words are being chosen: boxes let the pointer through. */
@@ -30,7 +31,7 @@ interface Props {
   onTiny?: (times: number) => void;
 }
 
-export function BoxLayer({ lines, page, active, lit, drawn, onChoose, onHover, picking, picked, onTiny }: Props) {
+export function BoxLayer({ lines, page, active, lit, drawn, zoom, onChoose, onHover, picking, picked, onTiny }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const tiny = useRef(onTiny);
   tiny.current = onTiny;
@@ -40,7 +41,7 @@ export function BoxLayer({ lines, page, active, lit, drawn, onChoose, onHover, p
     const { height } = found.getBoundingClientRect();
     if (height > 0 && height < TINY) tiny.current?.(TINY / height);
     center(found);
-  }, [active, page, drawn]);
+  }, [active, page, drawn, zoom]);
   return (
     <div ref={box} aria-hidden className="pointer-events-none absolute inset-0">
       {boxesOn(lines, page).map(({ path, label, tone, box: [x, y, width, height] }, i) => (
@@ -57,7 +58,7 @@ export function BoxLayer({ lines, page, active, lit, drawn, onChoose, onHover, p
           className={cx("page-field", !picking && "pointer-events-auto cursor-pointer")}
           style={place(x, y, width, height)}
         >
-          {path === active && <span className="page-field-name" data-low={y < 0.03 || undefined}>{label}</span>}
+          {path === active && <span className="page-field-name" data-side={x > 0.3 ? "left" : y < 0.03 ? "below" : undefined}>{label}</span>}
         </span>
       ))}
       {picked?.map((word, i) => <span key={`picked-${i}`} className="page-picked" style={place(word.x, word.y, word.width, word.height)} />)}

@@ -90,7 +90,7 @@ function Body({ document }: { document: DocumentDetail }) {
     { id: "timeline", name: "Timeline", note: document.timeline.length },
   ];
   const chosen = tabs.some((one) => one.id === tab) ? tab : "about";
-  const overlay = (drawn: number) => <BoxLayer lines={lines} page={shownPage} active={field} lit={hovered} drawn={drawn} onChoose={choose} onHover={setHovered} />;
+  const overlay = (drawn: number) => <BoxLayer lines={lines} page={shownPage} active={field} lit={hovered} drawn={drawn} zoom={zoom} onChoose={choose} onHover={setHovered} />;
   return (
     <Page
       title={document.title ? shown(document.title) : file}

@@ -96,7 +96,7 @@ function Item({ line, href, active, taken, mine }: { line: ReviewLine; href: str
   const reasons = line.reasons.map((reason) => shown(spoken(reason)));
   return (
     <li className="border-line not-first:border-t">
-      <Link href={href} className={cx("grid grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3.5 px-4 py-2.5 outline-offset-[-2px] hover:bg-hover", active && "bg-hover shadow-[inset_3px_0_0_var(--accent)]", taken && "opacity-75")}>
+      <Link href={href} className={cx("grid grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3.5 px-4 py-2.5 outline-offset-[-2px] hover:bg-hover", active && "bg-hover shadow-[inset_3px_0_0_var(--accent)]")}>
         <Picture line={line} />
         <span className="min-w-0">
           <span className="flex items-center gap-2">

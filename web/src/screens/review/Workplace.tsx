@@ -147,7 +147,7 @@ export function Workplace({ review, document, lines, checks, next, left, onNext,
   const whole = wholeDoubts(review, lines, checks);
   const overlay = (times: number): ReactNode => (
     <BoxLayer
-      lines={lines} page={page} active={desk.active} lit={hovered} drawn={times} onChoose={choose} onHover={setHovered}
+      lines={lines} page={page} active={desk.active} lit={hovered} drawn={times} zoom={zoom} onChoose={choose} onHover={setHovered}
       picking={desk.editing !== null} picked={picked}
       onTiny={(factor) => set({ zoom: ZOOMS.find((step) => step >= zoom * factor) ?? 300 }, true)}
     />
@@ -179,6 +179,12 @@ export function Workplace({ review, document, lines, checks, next, left, onNext,
             : <div className="h-full overflow-y-auto bg-surface" tabIndex={0} data-scrolls role="region" aria-label="Text"><TextView document={document} page={null} query="" lit={lit} onPage={goPage} /></div>}
         </div>
         <div className="flex min-h-0 flex-1 flex-col bg-surface">
+          <div className="flex h-10 shrink-0 items-center justify-between gap-3 border-b border-line px-4 text-sm">
+            <span role="status" className={cx("flex items-center gap-1.5 font-medium", open.length === 0 && "text-accent-ink")}>
+              {!isOpen ? counted(lines.filter((line) => line.value !== null).length, "field") : open.length > 0 ? `${counted(open.length, "field")} to look at` : <><Check size={14} aria-hidden /> Nothing doubtful left</>}
+            </span>
+            {isOpen && left > 0 && <span className="text-xs text-ink-3">{count(left)} in the queue</span>}
+          </div>
           <div data-scrolls tabIndex={0} role="region" aria-label="Fields" className="min-h-0 flex-1 overflow-y-auto">
             {whole.length > 0 && (
               <ul className="flex flex-col gap-1 border-b border-line bg-red-soft px-4 py-2 text-sm">
@@ -196,10 +202,7 @@ export function Workplace({ review, document, lines, checks, next, left, onNext,
                   {changes > 0 ? `Accept with ${counted(changes, "correction")}` : "Accept"} <Key>a</Key>
                 </Button>
                 <Button kind="danger" disabled={!mine} icon={<X size={14} aria-hidden />} onClick={() => setRejecting(true)}>Reject <Key>r</Key></Button>
-                <Button kind="quiet" disabled={next === null} icon={<SkipForward size={14} aria-hidden />} onClick={() => onNext(next)}>Next <Key>n</Key></Button>
-                <span role="status" className={cx("ml-auto text-xs", open.length > 0 ? "text-ink-3" : "text-accent-ink")}>
-                  {open.length > 0 ? `${counted(open.length, "field")} to look at` : "Nothing doubtful left"}{left > 0 && <span className="max-sm:hidden"> · {count(left)} in the queue</span>}
-                </span>
+                <Button kind="quiet" disabled={next === null} icon={<SkipForward size={14} aria-hidden />} className="ml-auto" onClick={() => onNext(next)}>Next <Key>n</Key></Button>
               </div>
             </div>
           )}
