@@ -17,6 +17,7 @@ export interface LibraryFilter {
   since?: string | undefined;
   until?: string | undefined;
   batch_id?: string | undefined;
+  tag?: string | undefined;
   q?: string | undefined;
 }
 
@@ -94,12 +95,22 @@ export const useWhy = (id: string, enabled: boolean) =>
 
 export type SearchMode = "text" | "semantic" | "hybrid";
 
-export const useSearch = (q: string, limit = 50, mode: SearchMode = "text") =>
+/** What a search insists on, by the names of the interface. */
+export interface SearchFilter {
+  type?: string | undefined;
+  media_type?: string | undefined;
+  language?: string | undefined;
+  tag?: string | undefined;
+  date_from?: string | undefined;
+  date_to?: string | undefined;
+}
+
+export const useSearch = (q: string, limit = 50, mode: SearchMode = "text", filter: SearchFilter = {}) =>
   useQuery({
-    queryKey: ["search", q, limit, mode],
+    queryKey: ["search", q, limit, mode, filter],
     enabled: q.trim() !== "",
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => get<SearchAnswer>("/v1/search", { q, limit, mode }, signal),
+    queryFn: ({ signal }) => get<SearchAnswer>("/v1/search", { q, limit, mode, ...filter }, signal),
   });
 
 export const useProblems = () =>

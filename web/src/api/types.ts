@@ -104,7 +104,12 @@ export interface WorkLine { kind: string; stage: Stage; state: string; count: nu
 export type Worker = Schemas["WorkerLine"];
 export type Status = Schemas["StatusAnswer"];
 export type SearchHit = Schemas["SearchHit"];
-export type SearchAnswer = Schemas["SearchAnswer"];
+/** How many of the documents that were found are what. */
+export interface SearchFacets { type: Record<string, number>; media_type: Record<string, number>; language: Record<string, number>; year: Record<string, number>; tag: Record<string, number> }
+export type SearchAnswer = Schemas["SearchAnswer"] & { /** How many were found; the hits are the best of them. */ total?: number; facets?: SearchFacets };
+export interface TagLine { tag: string; documents: number }
+/** Two tags that may be one. */
+export interface TagPair { from: TagLine; into: TagLine; similarity: number; method: string }
 export type ProblemGroup = Schemas["ProblemGroup"];
 export type DeadLetter = Schemas["DeadLine"];
 export type Count = Schemas["CountAnswer"];

@@ -14,6 +14,7 @@ import { ReviewQueue } from "../screens/review/ReviewQueue";
 import { ReviewScreen } from "../screens/review/ReviewScreen";
 import { SearchScreen } from "../screens/search/SearchScreen";
 import { SettingsScreen } from "../screens/settings/SettingsScreen";
+import { TagsScreen } from "../screens/tags/TagsScreen";
 import { Workers } from "../screens/workers/Workers";
 import { Toasts } from "../ui/Toasts";
 import { UploadProvider } from "../upload/UploadProvider";
@@ -48,6 +49,7 @@ export function App() {
                 <Route path="/problems" component={Problems} />
                 <Route path="/batches" component={Batches} />
                 <Route path="/batches/:id">{({ id }) => <BatchDetail key={id} id={id} />}</Route>
+                <Route path="/tags" component={TagsScreen} />
                 <Route path="/workers" component={Workers} />
                 <Route path="/dead" component={DeadLetters} />
                 <Route path="/access" component={Access} />

@@ -1,11 +1,12 @@
 /** Search by words, by meaning or by both: passages with what was found, and the way to the page. */
 import { FileSearch, Search, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { type SearchMode, useSearch } from "../../api/queries";
 import type { SearchHit } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
+import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { FileIcon } from "../../ui/FileIcon";
 import { counted, pathParts, shown } from "../../ui/format";
@@ -15,6 +16,8 @@ import { Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
 import { typeByName } from "../../ui/typeByName";
+import { FacetMenus, FacetPanel } from "./FacetPanel";
+import { isNarrowed, NO_FACET, searchFilter } from "./narrow";
 
 const LIMIT = 50;
 
@@ -23,6 +26,10 @@ const MODES: { mode: SearchMode; name: string; hint: string }[] = [
   { mode: "semantic", name: "Meaning", hint: "Passages that mean something like it, in other words too" },
   { mode: "hybrid", name: "Both", hint: "By words and by meaning together" },
 ];
+
+/** How many there are, or were shown of more. */
+export const found = (shownHits: number, total: number | undefined): string =>
+  total !== undefined && total > shownHits ? `the best ${shownHits} of ${counted(total, "hit")}` : shownHits === LIMIT ? `the best ${LIMIT}` : counted(shownHits, "hit");
 
 /** Where a hit leads: to the page of its passage, with the words marked. */
 export const hitAddress = (hit: SearchHit, query: string): string =>
@@ -36,7 +43,10 @@ export function SearchScreen() {
   const [, go] = useLocation();
   const list = useRef<HTMLOListElement>(null);
   const mode = MODES.find((known) => known.mode === params.get("mode"))?.mode ?? "text";
-  const answer = useSearch(query, LIMIT, mode);
+  const filter = useMemo(() => searchFilter(params), [params]);
+  const answer = useSearch(query, LIMIT, mode, filter);
+  const facets = query.trim() ? answer.data?.facets : undefined;
+  const narrowed = isNarrowed(params);
   const hits = query.trim() ? answer.data?.hits ?? [] : [];
   useEffect(() => setTyped(query), [query]);
   useEffect(() => {
@@ -54,8 +64,9 @@ export function SearchScreen() {
     enter: () => { const hit = hits[active]; if (hit) go(hitAddress(hit, query)); },
   });
   return (
-    <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${hits.length === LIMIT ? `the best ${LIMIT}` : counted(hits.length, "hit")} in ${answer.data.took_ms} ms` : null}>
-      <div className="mx-auto max-w-4xl p-4 md:p-6">
+    <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${found(hits.length, answer.data.total)} in ${answer.data.took_ms} ms` : null}>
+      <div className={cx("mx-auto flex gap-6 p-4 md:p-6", facets ? "max-w-6xl" : "max-w-4xl")}>
+      <div className="min-w-0 flex-1">
         <form role="search" onSubmit={(event) => { event.preventDefault(); set({ q: typed || null }); }} className="relative mb-4">
           <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
           <input
@@ -87,6 +98,7 @@ export function SearchScreen() {
             </button>
           ))}
         </div>
+        {(facets || narrowed) && <FacetMenus facets={facets} params={params} set={set} />}
         {query.trim() && answer.data?.note && !answer.error && <p role="status" className="mb-3 text-sm text-ink-2">{answer.data.note}</p>}
         {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
           : !query.trim() ? (
@@ -96,13 +108,16 @@ export function SearchScreen() {
           ) : answer.isPending ? <Skeletons lines={8} />
           : hits.length === 0 ? (
             <Empty icon={<FileSearch size={20} />} title={`Nothing has “${shown(query)}” in it`}>
-              <p>Look for fewer or other words. Documents that are still being read are not searchable yet.</p>
+              <p>{narrowed ? "Nothing that keeps to the filters." : "Look for fewer or other words."} Documents that are still being read are not searchable yet.</p>
+              {narrowed && <Button onClick={() => set(NO_FACET)}>Clear the filters</Button>}
             </Empty>
           ) : (
             <ol ref={list} className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
               {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
             </ol>
           )}
+      </div>
+      {(facets || (narrowed && query.trim())) && <FacetPanel facets={facets} params={params} set={set} />}
       </div>
     </Page>
   );
