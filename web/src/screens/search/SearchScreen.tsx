@@ -66,58 +66,58 @@ export function SearchScreen() {
   return (
     <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${found(hits.length, answer.data.total)} in ${answer.data.took_ms} ms` : null}>
       <div className={cx("mx-auto flex gap-6 p-4 md:p-6", facets ? "max-w-6xl" : "max-w-4xl")}>
-      <div className="min-w-0 flex-1">
-        <form role="search" onSubmit={(event) => { event.preventDefault(); set({ q: typed || null }); }} className="relative mb-4">
-          <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
-          <input
-            autoFocus
-            type="search"
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-            aria-label="Search in all documents"
-            placeholder="Words, or a “phrase in quotes”"
-            className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-11 pl-11 text-base placeholder:text-ink-3 [&::-webkit-search-cancel-button]:hidden"
-          />
-          {typed && (
-            <button type="button" aria-label="Clear" onClick={() => { setTyped(""); set({ q: null }); }} className="absolute top-2.5 right-2.5 grid size-6 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink">
-              <X size={15} aria-hidden />
-            </button>
-          )}
-        </form>
-        <div role="group" aria-label="How to search" className="-mt-2 mb-4 flex gap-1">
-          {MODES.map((known) => (
-            <button
-              key={known.mode}
-              type="button"
-              aria-pressed={known.mode === mode}
-              title={known.hint}
-              onClick={() => set({ mode: known.mode === "text" ? null : known.mode }, true)}
-              className={cx("rounded-md px-2.5 py-1 text-sm", known.mode === mode ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-hover")}
-            >
-              {known.name}
-            </button>
-          ))}
+        <div className="min-w-0 flex-1">
+          <form role="search" onSubmit={(event) => { event.preventDefault(); set({ q: typed || null }); }} className="relative mb-4">
+            <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
+            <input
+              autoFocus
+              type="search"
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
+              aria-label="Search in all documents"
+              placeholder="Words, or a “phrase in quotes”"
+              className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-11 pl-11 text-base placeholder:text-ink-3 [&::-webkit-search-cancel-button]:hidden"
+            />
+            {typed && (
+              <button type="button" aria-label="Clear" onClick={() => { setTyped(""); set({ q: null }); }} className="absolute top-2.5 right-2.5 grid size-6 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink">
+                <X size={15} aria-hidden />
+              </button>
+            )}
+          </form>
+          <div role="group" aria-label="How to search" className="-mt-2 mb-4 flex gap-1">
+            {MODES.map((known) => (
+              <button
+                key={known.mode}
+                type="button"
+                aria-pressed={known.mode === mode}
+                title={known.hint}
+                onClick={() => set({ mode: known.mode === "text" ? null : known.mode }, true)}
+                className={cx("rounded-md px-2.5 py-1 text-sm", known.mode === mode ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-hover")}
+              >
+                {known.name}
+              </button>
+            ))}
+          </div>
+          {(facets || narrowed) && <FacetMenus facets={facets} params={params} set={set} />}
+          {query.trim() && answer.data?.note && !answer.error && <p role="status" className="mb-3 text-sm text-ink-2">{answer.data.note}</p>}
+          {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
+            : !query.trim() ? (
+              <Empty icon={<FileSearch size={20} />} title="Search in everything that was read">
+                <p>Documents with all the words come first. Quotes keep words together. A hit leads to its page.</p>
+              </Empty>
+            ) : answer.isPending ? <Skeletons lines={8} />
+            : hits.length === 0 ? (
+              <Empty icon={<FileSearch size={20} />} title={`Nothing has “${shown(query)}” in it`}>
+                <p>{narrowed ? "Nothing that keeps to the filters." : "Look for fewer or other words."} Documents that are still being read are not searchable yet.</p>
+                {narrowed && <Button onClick={() => set(NO_FACET)}>Clear the filters</Button>}
+              </Empty>
+            ) : (
+              <ol ref={list} className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
+                {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
+              </ol>
+            )}
         </div>
-        {(facets || narrowed) && <FacetMenus facets={facets} params={params} set={set} />}
-        {query.trim() && answer.data?.note && !answer.error && <p role="status" className="mb-3 text-sm text-ink-2">{answer.data.note}</p>}
-        {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
-          : !query.trim() ? (
-            <Empty icon={<FileSearch size={20} />} title="Search in everything that was read">
-              <p>Documents with all the words come first. Quotes keep words together. A hit leads to its page.</p>
-            </Empty>
-          ) : answer.isPending ? <Skeletons lines={8} />
-          : hits.length === 0 ? (
-            <Empty icon={<FileSearch size={20} />} title={`Nothing has “${shown(query)}” in it`}>
-              <p>{narrowed ? "Nothing that keeps to the filters." : "Look for fewer or other words."} Documents that are still being read are not searchable yet.</p>
-              {narrowed && <Button onClick={() => set(NO_FACET)}>Clear the filters</Button>}
-            </Empty>
-          ) : (
-            <ol ref={list} className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
-              {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
-            </ol>
-          )}
-      </div>
-      {(facets || (narrowed && query.trim())) && <FacetPanel facets={facets} params={params} set={set} />}
+        {(facets || (narrowed && query.trim())) && <FacetPanel facets={facets} params={params} set={set} />}
       </div>
     </Page>
   );

@@ -26,7 +26,7 @@ export function TagsScreen() {
         ) : (
           <div className="mx-auto grid max-w-5xl items-start gap-4 p-4 md:p-6 lg:grid-cols-[minmax(0,1fr)_22rem]">
             <Panel title="All tags" aside={
-              <label className="relative"><span className="sr-only">Filter</span><Search size={13} aria-hidden className="pointer-events-none absolute top-2 left-2 text-ink-3" />
+              <label className="relative block"><span className="sr-only">Filter</span><Search size={13} aria-hidden className="pointer-events-none absolute top-2 left-2 text-ink-3" />
                 <input value={typed} onChange={(event) => setTyped(event.target.value)} placeholder="Filter…" className="h-7 w-40 rounded-md border border-line-strong bg-surface pl-7 text-sm text-ink placeholder:text-ink-3" /></label>
             }>
               <ul className="flex flex-wrap gap-x-3 gap-y-2 p-4">
