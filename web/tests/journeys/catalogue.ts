@@ -1,16 +1,22 @@
-/** Facets of searches and tags, counted from the documents of the server as they are. */
+/** Facets of searches and tags, counted from the documents of the server as they are, where the server does not do so itself. */
 import type { Page, Route } from "playwright-core";
 import type { SearchFacets, TagPair } from "../../src/api/types";
 
 interface Known { document_id: string; type: string | null; media_type: string | null; language: string | null; date: string | null; tags: string[] }
 
 export class Catalogue {
-  private constructor(private readonly documents: Map<string, Known>, readonly pairs: TagPair[]) {}
+  private constructor(private readonly documents: Map<string, Known>, readonly pairs: TagPair[], private readonly served: { facets: boolean; tags: boolean }) {}
 
   static async of(url: string): Promise<Catalogue> {
     const { documents } = (await (await fetch(`${url}/v1/documents?limit=200`)).json()) as { documents: { document_id: string }[] };
     const known = await Promise.all(documents.map(async ({ document_id }) => (await (await fetch(`${url}/v1/documents/${document_id}`)).json()) as Known));
-    const catalogue = new Catalogue(new Map(known.map((one) => [one.document_id, one])), []);
+    const similar = await fetch(`${url}/v1/tags/similar`);
+    const served = { facets: "facets" in ((await (await fetch(`${url}/v1/search?q=a`)).json()) as object), tags: similar.ok };
+    const catalogue = new Catalogue(new Map(known.map((one) => [one.document_id, one])), [], served);
+    if (similar.ok) {
+      catalogue.pairs.push(...((await similar.json()) as { items: TagPair[] }).items);
+      return catalogue;
+    }
     const tags = catalogue.tags();
     const from = tags.find((one) => tags.some((other) => other.tag === `${one.tag}s`));
     const into = tags.find((one) => one.tag === `${from?.tag}s`);
@@ -26,8 +32,8 @@ export class Catalogue {
 
   /** Answers for a page. */
   readonly attach = async (page: Page): Promise<void> => {
-    await page.route(/\/v1\/search\?/, (route) => this.search(route));
-    await page.route(/\/v1\/tags(\/|\?|$)/, (route) => this.tag(route));
+    if (!this.served.facets) await page.route(/\/v1\/search\?/, (route) => this.search(route));
+    if (!this.served.tags) await page.route(/\/v1\/tags(\/|\?|$)/, (route) => this.tag(route));
   };
 
   private async search(route: Route): Promise<void> {

@@ -96,7 +96,7 @@ function Item({ line, href, active, taken, mine }: { line: ReviewLine; href: str
   const reasons = line.reasons.map((reason) => shown(spoken(reason)));
   return (
     <li className="border-line not-first:border-t">
-      <Link href={href} className={cx("grid grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3.5 px-4 py-2.5 outline-offset-[-2px] hover:bg-hover", active && "bg-hover shadow-[inset_3px_0_0_var(--accent)]")}>
+      <Link href={href} className={cx("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3.5 gap-y-1 px-4 py-2.5 outline-offset-[-2px] hover:bg-hover sm:grid-cols-[auto_minmax(0,1fr)_auto]", active && "bg-hover shadow-[inset_3px_0_0_var(--accent)]")}>
         <Picture line={line} />
         <span className="min-w-0">
           <span className="flex items-center gap-2">
@@ -107,12 +107,12 @@ function Item({ line, href, active, taken, mine }: { line: ReviewLine; href: str
             <Badge tone="neutral">{fieldName(shown(line.schema))}</Badge>
             {line.state !== "open" ? <Badge tone={STATES[line.state].tone}>{STATES[line.state].label}</Badge>
               : taken ? <Badge tone="blue" icon={<Lock size={11} aria-hidden />}>{line.locked_by === "local" ? "open elsewhere" : `${shown(line.locked_by ?? "")} has it`}</Badge>
-              : mine && <Badge tone="accent">open here</Badge>}
+              : mine && <Badge tone="accent">held by you</Badge>}
             {reasons.length > 0 && <span className="min-w-0 truncate" title={reasons.join("\n")}>{reasons.slice(0, 2).join(" · ")}{reasons.length > 2 && ` · ${reasons.length - 2} more`}</span>}
           </span>
         </span>
-        <span className="flex items-center gap-3">
-          <span className="flex flex-col items-end gap-0.5"><Sure value={line.confidence} /><Time at={line.created_at} className="text-xs text-ink-3" /></span>
+        <span className="flex items-center gap-3 max-sm:col-start-2">
+          <span className="flex gap-x-3 gap-y-0.5 sm:flex-col sm:items-end"><Sure value={line.confidence} /><Time at={line.created_at} className="text-xs text-ink-3" /></span>
           <ChevronRight size={15} aria-hidden className="text-ink-3 max-sm:hidden" />
         </span>
       </Link>
