@@ -9,7 +9,7 @@ import type { ServerEvent } from "./types";
 const PACE_MS = 500;
 /** What the server has to add up over everything is asked for less often. */
 const COSTLY_MS = 2000;
-const COSTLY = new Set(["ledger", "problems", "facets", "work"]);
+const COSTLY = new Set(["ledger", "problems", "facets", "work", "tags"]);
 
 type Listener = (events: ServerEvent[]) => void;
 
@@ -42,7 +42,7 @@ export function concerned(events: ServerEvent[]): Set<string> {
   if (events.some((event) => event.document_id)) names.add("latest").add("facets").add("work");
   for (const event of events) {
     if (event.batch_id) names.add("batches").add("batch").add("ledger");
-    if (event.type === "DOCUMENT_PROCESSED" || event.type === "ERROR") names.add("problems").add("dead").add("ledger");
+    if (event.type === "DOCUMENT_PROCESSED" || event.type === "ERROR") names.add("problems").add("dead").add("ledger").add("reviews").add("tags");
     if (event.type.startsWith("WORKER_")) names.add("workers");
   }
   return names;

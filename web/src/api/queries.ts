@@ -1,5 +1,5 @@
 /** What screens ask for. Keys are lists whose first word names the thing, so that events can say what is out of date. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { asRefusal, get } from "./http";
 import type {
   AuditLog, Batch, DeadLetter, Doctor, DocumentDetail, DocumentList, Facets, Key, Ledger, Me, PageWords, ProblemGroup, Reading,
@@ -17,6 +17,7 @@ export interface LibraryFilter {
   since?: string | undefined;
   until?: string | undefined;
   batch_id?: string | undefined;
+  tag?: string | undefined;
   q?: string | undefined;
 }
 
@@ -39,12 +40,13 @@ export function useLibrary(filter: LibraryFilter) {
 export const useStatus = () =>
   useQuery({ queryKey: ["status"], queryFn: ({ signal }) => get<Status>("/v1/status", {}, signal), refetchInterval: 5000 });
 
-export const useDocument = (id: string, enabled = true) =>
-  useQuery({
+export const documentQuery = (id: string) =>
+  queryOptions({
     queryKey: ["document", id],
-    enabled,
     queryFn: ({ signal }) => get<DocumentDetail>(`/v1/documents/${encodeURIComponent(id)}`, {}, signal),
   });
+
+export const useDocument = (id: string, enabled = true) => useQuery({ ...documentQuery(id), enabled });
 
 export const useReading = (id: string) =>
   useQuery({
@@ -53,10 +55,9 @@ export const useReading = (id: string) =>
   });
 
 /** The words of a page with their boxes; null where the document has none. */
-export const usePageWords = (id: string, page: number, enabled: boolean) =>
-  useQuery({
+export const pageWordsQuery = (id: string, page: number) =>
+  queryOptions({
     queryKey: ["words", id, page],
-    enabled,
     queryFn: async ({ signal }): Promise<PageWords | null> => {
       try {
         return await get<PageWords>(`/v1/documents/${encodeURIComponent(id)}/pages/${page}/words`, {}, signal);
@@ -67,6 +68,8 @@ export const usePageWords = (id: string, page: number, enabled: boolean) =>
       }
     },
   });
+
+export const usePageWords = (id: string, page: number, enabled: boolean) => useQuery({ ...pageWordsQuery(id, page), enabled });
 
 /** How many documents there are of what; null until that is known. */
 export const useFacets = (): Facets | null =>
@@ -92,12 +95,22 @@ export const useWhy = (id: string, enabled: boolean) =>
 
 export type SearchMode = "text" | "semantic" | "hybrid";
 
-export const useSearch = (q: string, limit = 50, mode: SearchMode = "text") =>
+/** What a search insists on, by the names of the interface. */
+export interface SearchFilter {
+  type?: string | undefined;
+  media_type?: string | undefined;
+  language?: string | undefined;
+  tag?: string | undefined;
+  date_from?: string | undefined;
+  date_to?: string | undefined;
+}
+
+export const useSearch = (q: string, limit = 50, mode: SearchMode = "text", filter: SearchFilter = {}) =>
   useQuery({
-    queryKey: ["search", q, limit, mode],
+    queryKey: ["search", q, limit, mode, filter],
     enabled: q.trim() !== "",
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => get<SearchAnswer>("/v1/search", { q, limit, mode }, signal),
+    queryFn: ({ signal }) => get<SearchAnswer>("/v1/search", { q, limit, mode, ...filter }, signal),
   });
 
 export const useProblems = () =>

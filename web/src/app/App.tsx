@@ -10,8 +10,11 @@ import { DocumentScreen } from "../screens/document/DocumentScreen";
 import { LibraryScreen } from "../screens/library/LibraryScreen";
 import { Overview } from "../screens/overview/Overview";
 import { Problems } from "../screens/problems/Problems";
+import { ReviewQueue } from "../screens/review/ReviewQueue";
+import { ReviewScreen } from "../screens/review/ReviewScreen";
 import { SearchScreen } from "../screens/search/SearchScreen";
 import { SettingsScreen } from "../screens/settings/SettingsScreen";
+import { TagsScreen } from "../screens/tags/TagsScreen";
 import { Workers } from "../screens/workers/Workers";
 import { Toasts } from "../ui/Toasts";
 import { UploadProvider } from "../upload/UploadProvider";
@@ -41,9 +44,12 @@ export function App() {
                 <Route path="/library" component={LibraryScreen} />
                 <Route path="/documents/:id">{({ id }) => <DocumentScreen key={id} id={id} />}</Route>
                 <Route path="/search" component={SearchScreen} />
+                <Route path="/reviews" component={ReviewQueue} />
+                <Route path="/reviews/:id">{({ id }) => <ReviewScreen key={id} id={id} />}</Route>
                 <Route path="/problems" component={Problems} />
                 <Route path="/batches" component={Batches} />
                 <Route path="/batches/:id">{({ id }) => <BatchDetail key={id} id={id} />}</Route>
+                <Route path="/tags" component={TagsScreen} />
                 <Route path="/workers" component={Workers} />
                 <Route path="/dead" component={DeadLetters} />
                 <Route path="/access" component={Access} />

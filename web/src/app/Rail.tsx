@@ -1,16 +1,21 @@
 import { Link, useLocation } from "wouter";
 import { useProblems, useStatus } from "../api/queries";
+import { useOpenReviews } from "../api/reviews";
 import { cx } from "../ui/cx";
 import { short } from "../ui/format";
 import { isAt, SCREENS } from "./nav";
 
-function useBadges(): Record<string, { n: number; bad: boolean } | undefined> {
+interface Badge { n: number; bad: boolean; means: string }
+
+function useBadges(): Record<string, Badge | undefined> {
   const status = useStatus().data;
+  const reviews = useOpenReviews();
   const problems = useProblems().data?.problems.reduce((sum, group) => sum + group.count, 0) ?? 0;
   return {
-    "/library": status && status.ingestions.in_progress > 0 ? { n: status.ingestions.in_progress, bad: false } : undefined,
-    "/problems": problems > 0 ? { n: problems, bad: true } : undefined,
-    "/dead": status && status.tasks.dead > 0 ? { n: status.tasks.dead, bad: true } : undefined,
+    "/library": status && status.ingestions.in_progress > 0 ? { n: status.ingestions.in_progress, bad: false, means: "in progress" } : undefined,
+    "/reviews": reviews ? { n: reviews, bad: false, means: "to review" } : undefined,
+    "/problems": problems > 0 ? { n: problems, bad: true, means: "need attention" } : undefined,
+    "/dead": status && status.tasks.dead > 0 ? { n: status.tasks.dead, bad: true, means: "need attention" } : undefined,
   };
 }
 
@@ -40,7 +45,7 @@ export function Rail({ onGo }: { onGo?: () => void }) {
             {badge && (
               <span className={cx("rounded-full px-1.5 text-xs font-medium", badge.bad ? "bg-red-soft text-red" : "bg-sunken text-ink-2")}>
                 {short(badge.n)}
-                <span className="sr-only">{badge.bad ? " need attention" : " in progress"}</span>
+                <span className="sr-only"> {badge.means}</span>
               </span>
             )}
           </Link>

@@ -1,5 +1,5 @@
 /** The screens, for the rail, the palette and the keys. */
-import { Activity, FolderInput, KeyRound, LayoutDashboard, Library, type LucideIcon, MailX, Search, Settings, TriangleAlert } from "lucide-react";
+import { Activity, FolderInput, KeyRound, LayoutDashboard, Library, ListChecks, type LucideIcon, MailX, Search, Settings, TriangleAlert } from "lucide-react";
 
 export interface Screen { path: string; name: string; icon: LucideIcon; key: string; words: string }
 
@@ -7,6 +7,7 @@ export const SCREENS: Screen[] = [
   { path: "/", name: "Overview", icon: LayoutDashboard, key: "g o", words: "home status dashboard" },
   { path: "/library", name: "Library", icon: Library, key: "g l", words: "documents files table grid" },
   { path: "/search", name: "Search", icon: Search, key: "g s", words: "find text" },
+  { path: "/reviews", name: "Review", icon: ListChecks, key: "g r", words: "fields records accept correct reject queue" },
   { path: "/problems", name: "Problems", icon: TriangleAlert, key: "g p", words: "failed errors causes retry" },
   { path: "/batches", name: "Batches", icon: FolderInput, key: "g b", words: "imports progress pause cancel" },
   { path: "/workers", name: "Workers", icon: Activity, key: "g w", words: "queues processes slots" },

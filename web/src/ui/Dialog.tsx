@@ -21,6 +21,8 @@ export function Dialog({ title, onClose, children, footer, className, bare }: Pr
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    // The browser would begin at the first control, which is the one that closes; what asks for the focus was not shown before.
+    dialog?.querySelector<HTMLElement>("[data-focus]")?.focus();
     return () => dialog?.close();
   }, []);
   // The browser would close it some time after the key; a key struck meanwhile would still go to the dialog.
@@ -74,7 +76,7 @@ export function Confirm({ title, children, action, danger, busy, onConfirm, onCl
       footer={
         <>
           <Button onClick={onClose}>Keep as it is</Button>
-          <Button kind={danger ? "danger" : "primary"} busy={busy ?? false} onClick={onConfirm} autoFocus>{action}</Button>
+          <Button kind={danger ? "danger" : "primary"} busy={busy ?? false} onClick={onConfirm} data-focus>{action}</Button>
         </>
       }
     >

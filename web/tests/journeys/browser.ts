@@ -13,9 +13,10 @@ export const launch = (): Promise<Browser> =>
 export interface Watched { page: Page; /** What went wrong in the page, without what a test expects. */ complaints: string[] }
 
 /** Opens a page, and notes errors of scripts, of the content policy, and every request to another host. */
-export async function open(browser: Browser, base: string, path: string, options: BrowserContextOptions = {}): Promise<Watched> {
+export async function open(browser: Browser, base: string, path: string, options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<void>): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
   const page = await context.newPage();
+  await prepare?.(page);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -36,6 +37,7 @@ export async function open(browser: Browser, base: string, path: string, options
 }
 
 export async function close({ page, complaints }: Watched): Promise<void> {
+  await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.context().close();
   expect(complaints).toEqual([]);
 }

@@ -7,6 +7,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeArchive } from "./archive";
 import { close, launch, open } from "./browser";
+import { Catalogue } from "./catalogue";
+import { Desk } from "./desk";
 import { Docmill } from "./docmill";
 
 let browser: Browser;
@@ -14,6 +16,8 @@ let server: Docmill;
 let axe: string;
 let folder: string;
 let batch: string;
+let desk: Desk;
+let catalogue: Catalogue;
 const ids = new Map<string, string>();
 const paper = (name: string) => `/documents/${ids.get(name)}`;
 
@@ -29,6 +33,15 @@ beforeAll(async () => {
   await server.cli("ingest", papers, "--batch", "Workshop papers");
   await server.cli("ingest", broken, "--batch", "Old disk");
   await loseOne();
+  desk = await Desk.of(server, [
+    { file: join(papers, "Invoices/invoice-2026-0417.pdf"), schema: "invoice" },
+    { file: join(papers, "Invoices/invoice-2026-0431.pdf"), schema: "invoice" },
+    { file: join(papers, "Letters/devis-menuiserie.pdf"), schema: "invoice" },
+    { file: join(papers, "Scans/receipt-timber-tools.jpg"), schema: "receipt" },
+  ]);
+  catalogue = await Catalogue.of(server.url);
+  // Another reviewer has one of them.
+  Object.assign(desk.one("0431"), { locked_by: "signe", locked_until: new Date(Date.now() + 480_000).toISOString() });
   const { documents } = (await (await fetch(`${server.url}/v1/documents?limit=200`)).json()) as { documents: { document_id: string; name: string }[] };
   for (const { document_id, name } of documents) ids.set(name.slice(name.lastIndexOf("/") + 1), document_id);
   const { batches } = (await (await fetch(`${server.url}/v1/batches`)).json()) as { batches: { batch_id: string; name: string }[] };
@@ -79,10 +92,17 @@ const SCREENS: [name: string, path: () => string, ready: string | RegExp][] = [
   ["grid", () => "/library?view=grid", "Library"],
   ["document", () => `${paper("lease-harbour-lane.pdf")}?q=roof&page=2`, /hits? on this page/],
   ["scan", () => paper("receipt-timber-tools.jpg"), "Timeline"],
+  ["fields", () => `${paper("invoice-2026-0417.pdf")}?tab=fields`, "Review it"],
   ["about", () => `${paper("annual-report-2025.pdf")}?tab=about`, "What the file says of itself"],
   ["family", () => `${paper("six-more-lamps.eml")}?tab=family`, "shelf-plan.md"],
   ["timeline", () => `${paper("lease-harbour-lane.pdf")}?tab=timeline`, "How the pages were read"],
   ["search", () => "/search?q=roof", "hits in"],
+  ["tags", () => "/tags", "All tags"],
+  ["reviews", () => "/reviews", "signe has it"],
+  ["review", () => `/reviews/${desk.one("0417").review_id}?field=total_amount`, "to look at"],
+  ["missing", () => `/reviews/${desk.one("devis").review_id}`, "Not found, and needed"],
+  ["receipt", () => `/reviews/${desk.one("receipt").review_id}`, "to look at"],
+  ["taken", () => `/reviews/${desk.one("0431").review_id}`, "signe has this open"],
   ["problems", () => "/problems", "Retry"],
   ["batches", () => "/batches", "Workshop papers"],
   ["batch", () => `/batches/${batch}`, "Ledger"],
@@ -96,7 +116,7 @@ const SCREENS: [name: string, path: () => string, ready: string | RegExp][] = [
 describe.each(["light", "dark", "narrow"] as const)("%s", (look) => {
   it.each(SCREENS)("%s has no serious violation", async (name, path, ready) => {
     const viewport = look === "narrow" ? { width: 360, height: 780 } : { width: 1360, height: 860 };
-    const watched = await open(browser, server.url, path(), { viewport, colorScheme: look === "dark" ? "dark" : "light" });
+    const watched = await open(browser, server.url, path(), { viewport, colorScheme: look === "dark" ? "dark" : "light" }, async (page) => { await desk.as("maren")(page); await catalogue.attach(page); });
     await watched.page.getByText(ready).first().waitFor({ state: "attached" });
     await watched.page.getByText("Live", { exact: true }).waitFor({ state: "attached" });
     await expect.poll(() => watched.page.getByRole("status", { name: "Loading" }).count(), { timeout: 20_000 }).toBe(0);

@@ -37,7 +37,7 @@ export function NewKeyDialog({ first, onClose }: { first: boolean; onClose: () =
       <form onSubmit={submit} className="flex flex-col gap-4 p-4">
         <label className="flex flex-col gap-1 text-sm">
           <span className="text-ink-2">What it is for</span>
-          <input autoFocus value={name} maxLength={100} onChange={(event) => setName(event.target.value)} placeholder="scanner in the hall" className="h-8 rounded-md border border-line-strong bg-surface px-2.5 placeholder:text-ink-3" />
+          <input data-focus value={name} maxLength={100} onChange={(event) => setName(event.target.value)} placeholder="scanner in the hall" className="h-8 rounded-md border border-line-strong bg-surface px-2.5 placeholder:text-ink-3" />
         </label>
         <fieldset className="flex flex-col gap-1.5 text-sm">
           <legend className="mb-1 text-ink-2">Role</legend>

@@ -1,4 +1,5 @@
-import { RotateCw } from "lucide-react";
+import { ListChecks, RotateCw } from "lucide-react";
+import { Link } from "wouter";
 import type { DocumentDetail, Why } from "../../api/types";
 import { Bar } from "../../ui/Bar";
 import { Button } from "../../ui/Button";
@@ -25,6 +26,9 @@ export function Banner({ document, why, busy, onRetry }: { document: DocumentDet
           <p className="font-medium">{words.what}</p>
           {words.detail && <p className="text-sm break-words text-ink-2">{words.detail}</p>}
         </div>
+        {document.review_id && (
+          <Link href={`/reviews/${document.review_id}`} className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-2.5 text-sm font-medium text-on-accent hover:opacity-90"><ListChecks size={14} aria-hidden /> Review</Link>
+        )}
         {words.action && <Button busy={busy} icon={<RotateCw size={14} aria-hidden />} onClick={onRetry}>{words.action}</Button>}
       </div>
       {document.state === "processing" && (

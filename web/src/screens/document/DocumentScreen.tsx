@@ -4,11 +4,15 @@ import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { useDeleteDocument } from "../../api/actions";
 import { useDocument, usePageWords, useWhy } from "../../api/queries";
+import { useSchemas } from "../../api/reviews";
 import type { DocumentDetail } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
+import { BoxLayer } from "../../fields/BoxLayer";
+import { fieldLines, pageOf, recordSource } from "../../fields/lines";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
+import { useDownload } from "../../ui/download";
 import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
 import { queryWords } from "../../ui/highlight";
 import { Menu, MenuItem } from "../../ui/Menu";
@@ -20,9 +24,9 @@ import { TabPanel, Tabs } from "../../ui/Tabs";
 import { useSay } from "../../ui/Toasts";
 import { useRetry } from "../../ui/useRetry";
 import { Banner } from "./Banner";
-import { useDownload } from "./download";
 import { Facts } from "./Facts";
 import { Family } from "./Family";
+import { Fields } from "./Fields";
 import { LitWord } from "./lit";
 import { nextZoom, PageViewer } from "./PageViewer";
 import { TextView } from "./TextView";
@@ -50,6 +54,11 @@ function Body({ document }: { document: DocumentDetail }) {
   const first = usePageImage(document, 1, 320, document.state !== "processing").data;
   const images = isDrawn(document.media_type) && first !== null;
   const pages = document.page_count ?? 1;
+  const { record } = document;
+  const schemas = useSchemas(record !== null);
+  const lines = useMemo(() => (record ? fieldLines(recordSource(record), schemas?.find((one) => one.name === record.schema)) : []), [record, schemas]);
+  const [field, setField] = useState<string | null>(null);
+  const [hovered, setHovered] = useState<string | null>(null);
   const tab = params.get("tab") ?? (images ? "text" : "about");
   const shownPage = Math.min(page, pages);
   const query = params.get("q") ?? "";
@@ -68,13 +77,20 @@ function Body({ document }: { document: DocumentDetail }) {
   const { file } = pathParts(shown(document.name));
   const family = document.children.length + (document.parent ? 1 : 0);
   const text = <TextView document={document} page={params.has("page") ? page : null} query={query} words={words} lit={lit} onPage={goPage} />;
+  const choose = (path: string) => {
+    setField(path);
+    const stands = pageOf(lines.find((line) => line.path === path));
+    set({ tab: "fields", ...(stands ? { page: stands } : {}) }, true);
+  };
   const tabs = [
+    ...(record ? [{ id: "fields", name: "Fields", note: Object.keys(record.fields).length }] : []),
     ...(images ? [{ id: "text", name: "Text" }] : []),
     { id: "about", name: "About", note: document.problems.length > 0 ? document.problems.length : null },
     { id: "family", name: "Family", note: family > 0 ? family : null },
     { id: "timeline", name: "Timeline", note: document.timeline.length },
   ];
   const chosen = tabs.some((one) => one.id === tab) ? tab : "about";
+  const overlay = (drawn: number) => <BoxLayer lines={lines} page={shownPage} active={field} lit={hovered} drawn={drawn} zoom={zoom} onChoose={choose} onHover={setHovered} />;
   return (
     <Page
       title={document.title ? shown(document.title) : file}
@@ -86,13 +102,13 @@ function Body({ document }: { document: DocumentDetail }) {
       <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
         <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
           {images
-            ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={shownPage} pages={pages} zoom={zoom} words={words} wanted={wanted} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} /></div>
+            ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={shownPage} pages={pages} zoom={zoom} words={words} wanted={wanted} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} overlay={chosen === "fields" ? overlay : undefined} /></div>
             : <div className="h-full overflow-y-auto bg-surface max-lg:max-h-[60vh]" tabIndex={0} data-scrolls role="region" aria-label="Text">{text}</div>}
         </div>
         <div className="flex min-h-0 flex-col bg-surface max-lg:border-t max-lg:border-line">
           <Tabs label="About the document" tabs={tabs} current={chosen} onChoose={(next) => set({ tab: next }, true)} />
           <TabPanel id={chosen}>
-            {chosen === "text" ? text : chosen === "about" ? <Facts document={document} /> : chosen === "family" ? <Family document={document} /> : <Timeline document={document} onPage={goPage} />}
+            {chosen === "fields" && record ? <Fields document={document} record={record} lines={lines} active={field} lit={hovered} onActive={choose} onHover={setHovered} /> : chosen === "text" ? text : chosen === "about" ? <Facts document={document} /> : chosen === "family" ? <Family document={document} /> : <Timeline document={document} onPage={goPage} />}
           </TabPanel>
         </div>
       </div>

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { useReading } from "../../api/queries";
 import type { DocumentDetail, Evidence, IngestionLine } from "../../api/types";
 import { bytes, count, exact, shown } from "../../ui/format";
+import { TagChip } from "../../ui/TagChip";
 import { Time } from "../../ui/Time";
 import { languageName } from "../library/filter";
 
@@ -30,7 +31,7 @@ export function Facts({ document }: { document: DocumentDetail }) {
           {document.type && <Fact name="Kind" how={document.evidence["type"]}>{shown(document.type)}</Fact>}
           {document.date && <Fact name="Date" how={document.evidence["date"]}>{shown(document.date)}</Fact>}
           {document.summary && <Fact name="Summary" how={document.evidence["summary"]}>{shown(document.summary)}</Fact>}
-          {document.tags.length > 0 && <Fact name="Tags" how={document.evidence["tags"]}>{document.tags.map(shown).join(", ")}</Fact>}
+          {document.tags.length > 0 && <Fact name="Tags" how={document.evidence["tags"]}><span className="flex flex-wrap gap-1">{document.tags.map((tag) => <TagChip key={tag} tag={tag} />)}</span></Fact>}
           {Object.entries(document.labels).map(([set, said]) => said.labels.length > 0 && (
             <Fact key={set} name={capital(shown(set).replaceAll("_", " "))} how={said}>{said.labels.map(shown).join(", ")}</Fact>
           ))}

@@ -1,16 +1,15 @@
 /** The pages, small, to go to one of them. Only those in view are fetched. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import type { DocumentDetail } from "../../api/types";
 import { cx } from "../../ui/cx";
 import { count } from "../../ui/format";
-import { useBlobUrl, usePageImage } from "../../ui/PageImage";
+import { type Subject, useBlobUrl, usePageImage } from "../../ui/PageImage";
 
 const STEP = 132;
 /** Pixels across. */
 export const SMALL = 160;
 
-export function PageStrip({ document, page, pages, onPage }: { document: DocumentDetail; page: number; pages: number; onPage: (page: number) => void }) {
+export function PageStrip({ document, page, pages, onPage }: { document: Subject; page: number; pages: number; onPage: (page: number) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: pages, getScrollElement: () => box.current, estimateSize: () => STEP, overscan: 2 });
   useEffect(() => virtual.scrollToIndex(page - 1), [page, virtual]);
@@ -27,7 +26,7 @@ export function PageStrip({ document, page, pages, onPage }: { document: Documen
   );
 }
 
-function Thumb({ document, number, here, onPage }: { document: DocumentDetail; number: number; here: boolean; onPage: (page: number) => void }) {
+function Thumb({ document, number, here, onPage }: { document: Subject; number: number; here: boolean; onPage: (page: number) => void }) {
   const url = useBlobUrl(usePageImage(document, number, SMALL).data);
   return (
     <button

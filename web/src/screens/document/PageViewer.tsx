@@ -1,10 +1,10 @@
 /** The page as it looks, with zoom, all pages beside it, and its words where they stand. */
 import { ChevronLeft, ChevronRight, ScanText, ZoomIn, ZoomOut } from "lucide-react";
-import { type FormEvent, useEffect, useRef, useState } from "react";
-import type { DocumentDetail, PageWords } from "../../api/types";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import type { DocumentState, PageWords } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { count, counted } from "../../ui/format";
-import { useBlobUrl, usePageImage } from "../../ui/PageImage";
+import { type Subject, useBlobUrl, usePageImage } from "../../ui/PageImage";
 import type { LitWord } from "./lit";
 import { PageStrip, SMALL } from "./PageStrip";
 import { WordLayer } from "./WordLayer";
@@ -29,7 +29,7 @@ export function imageWidth(zoom: number, density: number): number {
 }
 
 interface Props {
-  document: DocumentDetail;
+  document: Subject & { state: DocumentState };
   page: number;
   pages: number;
   zoom: number;
@@ -39,9 +39,12 @@ interface Props {
   lit: LitWord;
   onPage: (page: number) => void;
   onZoom: (zoom: number) => void;
+  onWord?: ((word: number, range: boolean) => void) | undefined;
+  /** What is drawn over the page; it is told how often the image has been drawn, because only then the page has its size. */
+  overlay?: (drawn: number) => ReactNode;
 }
 
-export function PageViewer({ document, page, pages, zoom, words, wanted, lit, onPage, onZoom }: Props) {
+export function PageViewer({ document, page, pages, zoom, words, wanted, lit, onPage, onZoom, onWord, overlay }: Props) {
   const width = imageWidth(zoom, window.devicePixelRatio);
   const image = usePageImage(document, page, width, document.state !== "processing");
   // The next page is there before it is asked for.
@@ -50,6 +53,7 @@ export function PageViewer({ document, page, pages, zoom, words, wanted, lit, on
   const small = usePageImage(document, page, SMALL, pages > 1 && !image.data && document.state !== "processing");
   const url = useBlobUrl(image.data ?? small.data);
   const view = useRef<HTMLDivElement>(null);
+  const [drawn, setDrawn] = useState(0);
   useEffect(() => view.current?.scrollTo({ top: 0 }), [page]);
   const hits = words && wanted.length > 0 ? words.words.filter((word) => isHit(word.text, wanted)).length : 0;
   return (
@@ -70,8 +74,9 @@ export function PageViewer({ document, page, pages, zoom, words, wanted, lit, on
         <div ref={view} data-scrolls className="min-h-0 min-w-0 flex-1 overflow-auto p-4 md:p-5" tabIndex={0} role="region" aria-label={`Page ${page}`}>
           {url ? (
             <div className="paper relative mx-auto bg-white" style={{ width: `calc(min(100%, ${WIDE}px) * ${zoom / 100})` }}>
-              <img src={url} alt={`Page ${page}; its text stands beside it`} className="block h-auto w-full" />
-              {words && words.number === page && <WordLayer page={words} wanted={wanted} lit={lit} />}
+              <img src={url} alt={`Page ${page}; its text stands beside it`} className="block h-auto w-full" onLoad={() => setDrawn((times) => times + 1)} />
+              {words && words.number === page && <WordLayer page={words} wanted={wanted} lit={lit} onWord={onWord} />}
+              {overlay?.(drawn)}
             </div>
           ) : image.isPending ? (
             <div className="paper mx-auto flex aspect-[1/1.414] w-full max-w-[820px] flex-col gap-4 bg-surface p-[10%]" role="status" aria-label="Loading the page">

@@ -8,8 +8,9 @@ import { Marked } from "../../ui/Marked";
 import { Empty, Failure } from "../../ui/Notice";
 import { Skeletons } from "../../ui/Page";
 import { count, counted } from "../../ui/format";
+import { bringTo } from "../../ui/scroll";
 import { Family } from "./Family";
-import { bringTo, type LitWord, show, wordAt } from "./lit";
+import { type LitWord, show, wordAt } from "./lit";
 import { align, textParts } from "./words";
 
 interface Props {

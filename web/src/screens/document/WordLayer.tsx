@@ -2,12 +2,15 @@
 import { useEffect, useMemo, useRef } from "react";
 import type { PageWords } from "../../api/types";
 import { shown } from "../../ui/format";
-import { type LitWord, reveal, show, wordAt } from "./lit";
+import { reveal } from "../../ui/scroll";
+import { type LitWord, show, wordAt } from "./lit";
 import { isHit } from "./words";
 
 const share = (part: number): string => `${(part * 100).toFixed(3)}%`;
 
-export function WordLayer({ page, wanted, lit }: { page: PageWords; wanted: string[]; lit: LitWord }) {
+interface Props { page: PageWords; wanted: string[]; lit: LitWord; /** A word was clicked; with Shift, everything up to it. */ onWord?: ((word: number, range: boolean) => void) | undefined }
+
+export function WordLayer({ page, wanted, lit, onWord }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => lit.subscribe((now) => show(box.current, now, "page")), [lit]);
   useEffect(() => {
@@ -31,8 +34,12 @@ export function WordLayer({ page, wanted, lit }: { page: PageWords; wanted: stri
     const word = wordAt(event.target);
     lit.set(word === null ? null : { word, from: "page" });
   };
+  const click = (event: React.MouseEvent) => {
+    const word = wordAt(event.target);
+    if (word !== null) onWord?.(word, event.shiftKey);
+  };
   return (
-    <div ref={box} aria-hidden className="absolute inset-0" onPointerOver={over} onPointerDown={over} onPointerLeave={() => lit.set(null)}>
+    <div ref={box} aria-hidden data-picks={onWord ? "" : undefined} className="absolute inset-0" onClick={onWord && click} onPointerOver={over} onPointerDown={over} onPointerLeave={() => lit.set(null)}>
       {words}
     </div>
   );

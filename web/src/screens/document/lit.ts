@@ -1,4 +1,5 @@
 /** The one word that is lit on the page and in the text at once. Not React state: the pointer moves often. */
+import { reveal } from "../../ui/scroll";
 
 export interface Lit { word: number; from: "text" | "page" }
 
@@ -33,23 +34,4 @@ export function show(box: HTMLElement | null, lit: Lit | null, here: Lit["from"]
   const word = lit ? box.querySelector(`[data-word="${lit.word}"]`) : null;
   word?.setAttribute("data-lit", "");
   if (word && lit?.from !== here) reveal(word);
-}
-
-/** Scrolls what scrolls around `element` until it stands on top, or in the middle. */
-export function bringTo(element: Element, middle: boolean): void {
-  const view = element.closest("[data-scrolls]");
-  if (!view) return;
-  const [inner, outer] = [element.getBoundingClientRect(), view.getBoundingClientRect()];
-  view.scrollTop += inner.top - outer.top - (middle ? outer.height / 2 : 12);
-}
-
-/** Scrolls what scrolls around `element` as little as needed. Unlike `scrollIntoView` it leaves the screen itself alone. */
-export function reveal(element: Element, room = 24): void {
-  const view = element.closest("[data-scrolls]");
-  if (!view) return;
-  const [inner, outer] = [element.getBoundingClientRect(), view.getBoundingClientRect()];
-  if (inner.top < outer.top) view.scrollTop -= outer.top - inner.top + room;
-  else if (inner.bottom > outer.bottom) view.scrollTop += inner.bottom - outer.bottom + room;
-  if (inner.left < outer.left) view.scrollLeft -= outer.left - inner.left + room;
-  else if (inner.right > outer.right) view.scrollLeft += inner.right - outer.right + room;
 }

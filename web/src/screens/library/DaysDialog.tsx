@@ -14,7 +14,7 @@ export function DaysDialog({ since, until, onChoose, onClose }: Props) {
     <Dialog title="Came in" onClose={onClose} className="w-[min(24rem,calc(100vw-2rem))]">
       <form onSubmit={submit} className="flex flex-col gap-4 p-4">
         <div className="grid grid-cols-2 gap-3">
-          <label className="flex flex-col gap-1 text-sm text-ink-2">From<input autoFocus type="date" value={from} max={to || undefined} onChange={(event) => setFrom(event.target.value)} className={field} /></label>
+          <label className="flex flex-col gap-1 text-sm text-ink-2">From<input data-focus type="date" value={from} max={to || undefined} onChange={(event) => setFrom(event.target.value)} className={field} /></label>
           <label className="flex flex-col gap-1 text-sm text-ink-2">To<input type="date" value={to} min={from || undefined} onChange={(event) => setTo(event.target.value)} className={field} /></label>
         </div>
         <div className="flex justify-end gap-2">

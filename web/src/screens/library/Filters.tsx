@@ -1,7 +1,9 @@
-/** What the library shows: state, type, language, time, batch, words, view. Everything is in the address. */
-import { Bookmark, CalendarRange, LayoutGrid, Rows3, Search, X } from "lucide-react";
+/** What the library shows: state, type, language, time, batch, tag, words, view. Everything is in the address. */
+import { Bookmark, CalendarRange, LayoutGrid, Rows3, Search, Tags, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from "react";
+import { useLocation } from "wouter";
 import { useBatches, useFacets } from "../../api/queries";
+import { useTags } from "../../api/tags";
 import type { DocumentLine, DocumentState } from "../../api/types";
 import type { Changes } from "../../app/url";
 import { Button } from "../../ui/Button";
@@ -31,7 +33,9 @@ export function Filters({ params, set, lines }: Props) {
   );
   const types = facets ? choices(facets.types, typeName) : seen;
   const languages = facets ? choices(facets.languages, languageName) : [];
-  const [type, lang, batch] = [params.get("type"), params.get("lang"), params.get("batch")];
+  const tags = useTags("", 20).data?.items ?? [];
+  const [, go] = useLocation();
+  const [type, lang, batch, tag] = [params.get("type"), params.get("lang"), params.get("batch"), params.get("tag")];
   const named = batches.find((one) => one.batch_id === batch);
   return (
     <div className="flex flex-col gap-2 border-b border-line bg-surface px-4 py-2 md:px-6">
@@ -47,6 +51,11 @@ export function Filters({ params, set, lines }: Props) {
         )}
         {facets && (batches.length > 0 || batch) && (
           <Facet name="Batch" value={batch} label={named ? batchName(named) : batch} choices={batches.slice(0, 15).map((one) => ({ value: one.batch_id, name: batchName(one), count: one.received + one.children }))} onChoose={(value) => set({ batch: value })} />
+        )}
+        {(tags.length > 0 || tag) && (
+          <Facet name="Tag" value={tag} choices={tags.map((one) => ({ value: one.tag, name: one.tag, count: one.documents }))} onChoose={(value) => set({ tag: value })}>
+            <MenuItem icon={<Tags size={14} aria-hidden />} onSelect={() => go("/tags")}>All tags…</MenuItem>
+          </Facet>
         )}
         {isFiltered(params) && <Button kind="quiet" icon={<X size={14} aria-hidden />} onClick={() => set(NO_FILTER)}>Clear</Button>}
         {isFiltered(params) && <Button kind="quiet" icon={<Bookmark size={14} aria-hidden />} onClick={() => setOpen("save")}>Save view</Button>}

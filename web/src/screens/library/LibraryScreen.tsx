@@ -47,7 +47,7 @@ export function LibraryScreen() {
     escape: () => { if (selection.ids.size > 0) setSelection(NONE); else setActive(-1); },
   });
   // What the server can reprocess as a whole, by state and type alone.
-  const simple = (filter.state || filter.type) && !filter.q && !filter.language && !filter.since && !filter.until && !filter.batch_id;
+  const simple = (filter.state || filter.type) && !filter.q && !filter.language && !filter.since && !filter.until && !filter.batch_id && !filter.tag;
   const more = query.hasNextPage && !query.isFetchingNextPage;
   const fetchNext = query.fetchNextPage;
   const onMore = useCallback(() => void fetchNext(), [fetchNext]);

@@ -15,7 +15,7 @@ export function SaveView({ search, onClose }: { search: string; onClose: () => v
       <form onSubmit={submit} className="flex flex-col gap-3 p-4">
         <label className="flex flex-col gap-1 text-sm">
           <span className="text-ink-2">Name</span>
-          <input autoFocus value={name} onChange={(event) => setName(event.target.value)} maxLength={60} className="h-8 rounded-md border border-line-strong bg-surface px-2.5" />
+          <input data-focus value={name} onChange={(event) => setName(event.target.value)} maxLength={60} className="h-8 rounded-md border border-line-strong bg-surface px-2.5" />
         </label>
         <p className="text-sm text-ink-3">Kept in this browser. The address of the page does the same for others.</p>
         <div className="flex justify-end gap-2">

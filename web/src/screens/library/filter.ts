@@ -5,7 +5,7 @@ import type { LibraryFilter } from "../../api/queries";
 export const SPANS: [string, string, number][] = [["today", "Today", 1], ["week", "Last 7 days", 7], ["month", "Last 30 days", 30], ["year", "Last 365 days", 365]];
 
 /** The parts of the address that filter; the layout does not. */
-export const FILTERS = ["state", "type", "lang", "came", "since", "until", "batch", "q"] as const;
+export const FILTERS = ["state", "type", "lang", "came", "since", "until", "batch", "tag", "q"] as const;
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -31,6 +31,7 @@ export function filterOf(params: URLSearchParams, now: Date): LibraryFilter {
     // The last day counts whole.
     until: span ? undefined : moment(params.get("until"), 1),
     batch_id: params.get("batch") ?? undefined,
+    tag: params.get("tag") ?? undefined,
     q: params.get("q") ?? undefined,
   };
 }

@@ -1,11 +1,12 @@
 /** Search by words, by meaning or by both: passages with what was found, and the way to the page. */
 import { FileSearch, Search, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { type SearchMode, useSearch } from "../../api/queries";
 import type { SearchHit } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
+import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { FileIcon } from "../../ui/FileIcon";
 import { counted, pathParts, shown } from "../../ui/format";
@@ -14,6 +15,9 @@ import { Marked } from "../../ui/Marked";
 import { Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
+import { typeByName } from "../../ui/typeByName";
+import { FacetMenus, FacetPanel } from "./FacetPanel";
+import { isNarrowed, NO_FACET, searchFilter } from "./narrow";
 
 const LIMIT = 50;
 
@@ -22,6 +26,10 @@ const MODES: { mode: SearchMode; name: string; hint: string }[] = [
   { mode: "semantic", name: "Meaning", hint: "Passages that mean something like it, in other words too" },
   { mode: "hybrid", name: "Both", hint: "By words and by meaning together" },
 ];
+
+/** How many there are, or were shown of more. */
+export const found = (shownHits: number, total: number | undefined): string =>
+  total !== undefined && total > shownHits ? `the best ${shownHits} of ${counted(total, "hit")}` : shownHits === LIMIT ? `the best ${LIMIT}` : counted(shownHits, "hit");
 
 /** Where a hit leads: to the page of its passage, with the words marked. */
 export const hitAddress = (hit: SearchHit, query: string): string =>
@@ -35,7 +43,10 @@ export function SearchScreen() {
   const [, go] = useLocation();
   const list = useRef<HTMLOListElement>(null);
   const mode = MODES.find((known) => known.mode === params.get("mode"))?.mode ?? "text";
-  const answer = useSearch(query, LIMIT, mode);
+  const filter = useMemo(() => searchFilter(params), [params]);
+  const answer = useSearch(query, LIMIT, mode, filter);
+  const facets = query.trim() ? answer.data?.facets : undefined;
+  const narrowed = isNarrowed(params);
   const hits = query.trim() ? answer.data?.hits ?? [] : [];
   useEffect(() => setTyped(query), [query]);
   useEffect(() => {
@@ -53,55 +64,60 @@ export function SearchScreen() {
     enter: () => { const hit = hits[active]; if (hit) go(hitAddress(hit, query)); },
   });
   return (
-    <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${hits.length === LIMIT ? `the best ${LIMIT}` : counted(hits.length, "hit")} in ${answer.data.took_ms} ms` : null}>
-      <div className="mx-auto max-w-4xl p-4 md:p-6">
-        <form role="search" onSubmit={(event) => { event.preventDefault(); set({ q: typed || null }); }} className="relative mb-4">
-          <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
-          <input
-            autoFocus
-            type="search"
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-            aria-label="Search in all documents"
-            placeholder="Words, or a “phrase in quotes”"
-            className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-11 pl-11 text-base placeholder:text-ink-3 [&::-webkit-search-cancel-button]:hidden"
-          />
-          {typed && (
-            <button type="button" aria-label="Clear" onClick={() => { setTyped(""); set({ q: null }); }} className="absolute top-2.5 right-2.5 grid size-6 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink">
-              <X size={15} aria-hidden />
-            </button>
-          )}
-        </form>
-        <div role="group" aria-label="How to search" className="-mt-2 mb-4 flex gap-1">
-          {MODES.map((known) => (
-            <button
-              key={known.mode}
-              type="button"
-              aria-pressed={known.mode === mode}
-              title={known.hint}
-              onClick={() => set({ mode: known.mode === "text" ? null : known.mode }, true)}
-              className={cx("rounded-md px-2.5 py-1 text-sm", known.mode === mode ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-hover")}
-            >
-              {known.name}
-            </button>
-          ))}
+    <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${found(hits.length, answer.data.total)} in ${answer.data.took_ms} ms` : null}>
+      <div className={cx("mx-auto flex gap-6 p-4 md:p-6", facets ? "max-w-6xl" : "max-w-4xl")}>
+        <div className="min-w-0 flex-1">
+          <form role="search" onSubmit={(event) => { event.preventDefault(); set({ q: typed || null }); }} className="relative mb-4">
+            <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
+            <input
+              autoFocus
+              type="search"
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
+              aria-label="Search in all documents"
+              placeholder="Words, or a “phrase in quotes”"
+              className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-11 pl-11 text-base placeholder:text-ink-3 [&::-webkit-search-cancel-button]:hidden"
+            />
+            {typed && (
+              <button type="button" aria-label="Clear" onClick={() => { setTyped(""); set({ q: null }); }} className="absolute top-2.5 right-2.5 grid size-6 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink">
+                <X size={15} aria-hidden />
+              </button>
+            )}
+          </form>
+          <div role="group" aria-label="How to search" className="-mt-2 mb-4 flex gap-1">
+            {MODES.map((known) => (
+              <button
+                key={known.mode}
+                type="button"
+                aria-pressed={known.mode === mode}
+                title={known.hint}
+                onClick={() => set({ mode: known.mode === "text" ? null : known.mode }, true)}
+                className={cx("rounded-md px-2.5 py-1 text-sm", known.mode === mode ? "bg-accent-soft font-medium text-accent-ink" : "text-ink-2 hover:bg-hover")}
+              >
+                {known.name}
+              </button>
+            ))}
+          </div>
+          {(facets || narrowed) && <FacetMenus facets={facets} params={params} set={set} />}
+          {query.trim() && answer.data?.note && !answer.error && <p role="status" className="mb-3 text-sm text-ink-2">{answer.data.note}</p>}
+          {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
+            : !query.trim() ? (
+              <Empty icon={<FileSearch size={20} />} title="Search in everything that was read">
+                <p>Documents with all the words come first. Quotes keep words together. A hit leads to its page.</p>
+              </Empty>
+            ) : answer.isPending ? <Skeletons lines={8} />
+            : hits.length === 0 ? (
+              <Empty icon={<FileSearch size={20} />} title={`Nothing has “${shown(query)}” in it`}>
+                <p>{narrowed ? "Nothing that keeps to the filters." : "Look for fewer or other words."} Documents that are still being read are not searchable yet.</p>
+                {narrowed && <Button onClick={() => set(NO_FACET)}>Clear the filters</Button>}
+              </Empty>
+            ) : (
+              <ol ref={list} className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
+                {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
+              </ol>
+            )}
         </div>
-        {query.trim() && answer.data?.note && !answer.error && <p role="status" className="mb-3 text-sm text-ink-2">{answer.data.note}</p>}
-        {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
-          : !query.trim() ? (
-            <Empty icon={<FileSearch size={20} />} title="Search in everything that was read">
-              <p>Documents with all the words come first. Quotes keep words together. A hit leads to its page.</p>
-            </Empty>
-          ) : answer.isPending ? <Skeletons lines={8} />
-          : hits.length === 0 ? (
-            <Empty icon={<FileSearch size={20} />} title={`Nothing has “${shown(query)}” in it`}>
-              <p>Look for fewer or other words. Documents that are still being read are not searchable yet.</p>
-            </Empty>
-          ) : (
-            <ol ref={list} className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
-              {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
-            </ol>
-          )}
+        {(facets || (narrowed && query.trim())) && <FacetPanel facets={facets} params={params} set={set} />}
       </div>
     </Page>
   );
@@ -128,9 +144,9 @@ function Hit({ hit, query, active }: { hit: SearchHit; query: string; active: bo
   );
 }
 
-/** The page of the hit, small. A hit does not say what type its document has: its name does well enough for a picture. */
+/** The page of the hit, small. */
 function HitThumb({ hit }: { hit: SearchHit }) {
-  const type = /\.pdf$/i.test(hit.name) ? "application/pdf" : /\.(png|jpe?g|tiff?|heic|heif|webp|gif|bmp)$/i.test(hit.name) ? "image/tiff" : null;
+  const type = typeByName(hit.name);
   const url = useBlobUrl(usePageImage({ document_id: hit.document_id, media_type: type, bytes: 0 }, hit.page ?? 1, 160, type !== null).data);
   return (
     <span aria-hidden className="paper grid h-20 w-15 shrink-0 place-items-center overflow-hidden bg-white max-sm:hidden">

@@ -1,0 +1,105 @@
+/** What a reviewer has done with a record so far: where he is, what he edits, what he has changed and what he has looked at. Pure. */
+import type { FieldLine } from "../../fields/lines";
+import { pathOf } from "../../fields/names";
+
+export type Drafts = Readonly<Record<string, string | null>>;
+
+export interface Editing { path: string; text: string; /** Words of the page that make up the text; none once somebody typed. */ picked: readonly number[] }
+
+export interface Desk {
+  active: string | null;
+  editing: Editing | null;
+  /** New values; null takes a value away. */
+  drafts: Drafts;
+  /** Doubtful fields that were found right. */
+  checked: ReadonlySet<string>;
+}
+
+/** Where to begin: at the first thing that is doubtful. */
+export function opened(lines: FieldLine[], drafts: Drafts = {}, wanted: string | null = null): Desk {
+  const known = new Set(lines.map((line) => line.path));
+  const active = wanted !== null && known.has(wanted) ? wanted : (lines.find((line) => line.doubts.length > 0) ?? lines[0])?.path ?? null;
+  return { active, editing: null, drafts, checked: new Set() };
+}
+
+/** Whether nobody has settled a doubtful field yet. */
+export const isOpen = (desk: Desk, line: FieldLine): boolean =>
+  line.doubts.length > 0 && !desk.checked.has(line.path) && !(line.path in desk.drafts);
+
+export const openLines = (desk: Desk, lines: FieldLine[]): FieldLine[] => lines.filter((line) => isOpen(desk, line));
+
+/** One line on or back; it stops at the ends. */
+export function moved(desk: Desk, paths: string[], by: 1 | -1): Desk {
+  const at = paths.indexOf(desk.active ?? "");
+  const next = paths[Math.min(paths.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
+  return next === undefined ? desk : { ...desk, active: next, editing: null };
+}
+
+/**
+ * The field is right as it stands: on to the next doubtful one, from here and then from the top. Rows are looked at as a
+ * whole, so one cell that is right stands for all that are only uncertain.
+ */
+export function confirmed(desk: Desk, lines: FieldLine[]): Desk {
+  const checked = new Set(desk.checked);
+  if (desk.active !== null) checked.add(desk.active);
+  const { name, column } = pathOf(desk.active ?? "");
+  if (column !== null) {
+    const cells = lines.filter((line) => pathOf(line.path).name === name && line.doubts.every((doubt) => doubt.weight === "weak"));
+    for (const cell of cells) checked.add(cell.path);
+  }
+  return toOpen({ ...desk, checked, editing: null }, lines);
+}
+
+function toOpen(desk: Desk, lines: FieldLine[]): Desk {
+  const at = lines.findIndex((line) => line.path === desk.active);
+  const next = [...lines.slice(at + 1), ...lines.slice(0, at + 1)].find((line) => isOpen(desk, line));
+  return next ? { ...desk, active: next.path } : desk;
+}
+
+/** What a field has now: the new value where there is one. */
+export const current = (desk: Desk, line: FieldLine): string | null => (line.path in desk.drafts ? desk.drafts[line.path] ?? null : line.value);
+
+export const begun = (desk: Desk, line: FieldLine): Desk => ({ ...desk, active: line.path, editing: { path: line.path, text: current(desk, line) ?? "", picked: [] } });
+
+export const typed = (desk: Desk, text: string): Desk => (desk.editing ? { ...desk, editing: { ...desk.editing, text, picked: [] } } : desk);
+
+/**
+ * A word of the page was clicked: it makes up the value together with others that were. Once more takes it out again;
+ * `range` takes everything from the last one on.
+ */
+export function pickedWord(desk: Desk, words: readonly { text: string }[], index: number, range = false): Desk {
+  const { editing } = desk;
+  if (!editing) return desk;
+  const last = editing.picked.at(-1);
+  let picked: number[];
+  if (range && last !== undefined) {
+    const [from, to] = [Math.min(last, index), Math.max(last, index)];
+    picked = [...editing.picked.filter((one) => one < from || one > to), ...Array.from({ length: to - from + 1 }, (_, i) => from + i)];
+  } else if (editing.picked.includes(index)) picked = editing.picked.filter((one) => one !== index);
+  else picked = [...editing.picked, index];
+  const text = [...picked].sort((a, b) => a - b).map((one) => words[one]?.text ?? "").join(" ");
+  return { ...desk, editing: { ...editing, picked, text } };
+}
+
+/** Keeps what was typed. Nothing typed takes the value away; the old value again is no change. */
+export function kept(desk: Desk, lines: FieldLine[]): Desk {
+  const { editing } = desk;
+  if (!editing) return desk;
+  const line = lines.find((one) => one.path === editing.path);
+  const text = editing.text.trim();
+  const value = text === "" ? null : text;
+  const same = value === (line?.value ?? null);
+  const drafts = same ? without(desk.drafts, editing.path) : { ...desk.drafts, [editing.path]: value };
+  const after: Desk = { ...desk, editing: null, drafts };
+  return same ? after : toOpen(after, lines);
+}
+
+export const dropped = (desk: Desk): Desk => ({ ...desk, editing: null });
+
+/** Back to the value that was found. */
+export const undone = (desk: Desk, path: string): Desk => ({ ...desk, drafts: without(desk.drafts, path) });
+
+function without(drafts: Drafts, path: string): Drafts {
+  const { [path]: _, ...rest } = drafts;
+  return rest;
+}

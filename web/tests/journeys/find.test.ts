@@ -1,0 +1,67 @@
+/** Narrowing what was found, and tidying up tags. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeArchive } from "./archive";
+import { close, launch, open } from "./browser";
+import { Catalogue } from "./catalogue";
+import { Docmill } from "./docmill";
+
+let browser: Browser;
+let server: Docmill;
+let folder: string;
+let catalogue: Catalogue;
+
+beforeAll(async () => {
+  browser = await launch();
+  server = await Docmill.start();
+  folder = await mkdtemp(join(tmpdir(), "docmill-archive-"));
+  const { papers } = await makeArchive(browser, folder);
+  await server.cli("ingest", join(papers, "Invoices"), join(papers, "Letters"), join(papers, "Contracts"), join(papers, "Mail"), join(papers, "workshop-meeting.md"));
+  catalogue = await Catalogue.of(server.url);
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.remove();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+it("narrows a search by what the hits are, and widens it again", async () => {
+  const watched = await open(browser, server.url, "/search?q=Lindqvist", {}, catalogue.attach);
+  const { page } = watched;
+  const hits = page.getByRole("main").locator("ol > li");
+  const panel = page.getByRole("complementary", { name: "Narrow the search" });
+  await panel.waitFor();
+  await expect.poll(() => hits.count(), { timeout: 20_000 }).toBeGreaterThan(2);
+  const all = await hits.count();
+  const german = panel.getByRole("region", { name: "Language" }).getByRole("button", { name: /German/ });
+  await german.click();
+  await page.waitForURL(/lang=deu/);
+  await expect.poll(() => hits.count()).toBe(1);
+  await hits.getByText(/Kündigung/).first().waitFor();
+  expect(await german.getAttribute("aria-pressed")).toBe("true");
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await expect.poll(() => hits.count()).toBe(all);
+  await close(watched);
+});
+
+it("makes one tag of two", async () => {
+  const [pair] = catalogue.pairs;
+  if (!pair) throw new Error("the documents have no tags");
+  const watched = await open(browser, server.url, "/library", {}, catalogue.attach);
+  const { page } = watched;
+  await page.getByRole("button", { name: "Tag" }).click();
+  await page.getByRole("menuitem", { name: "All tags…" }).click();
+  await page.getByRole("heading", { name: "Tags", exact: true }).waitFor();
+  await page.getByRole("button", { name: `Merge ${pair.from.tag} into ${pair.into.tag}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
+  await page.getByText(`“${pair.from.tag}” is “${pair.into.tag}” now`).waitFor();
+  await expect.poll(() => page.getByRole("button", { name: `Merge ${pair.from.tag} into ${pair.into.tag}` }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("link", { name: pair.from.tag, exact: true }).count()).toBe(0);
+  await page.getByRole("link", { name: pair.into.tag, exact: true }).click();
+  await page.waitForURL(/library\?tag=/);
+  await page.getByRole("button", { name: `Tag: ${pair.into.tag}` }).waitFor();
+  await close(watched);
+});
