@@ -189,8 +189,11 @@ fn pages_of(transcript: &Transcript) -> Vec<Page<'_>> {
     transcript.pages.iter().map(|page| Page { number: page.number, text: &page.text }).collect()
 }
 
+/// What texts mean, in their order.
+type Vectors<'a> = &'a [Vec<f32>];
+
 /// The first of the vectors that were asked for together, and the others.
-fn take(vectors: &[Vec<f32>], count: usize) -> Result<(&[Vec<f32>], &[Vec<f32>])> {
+fn take(vectors: &[Vec<f32>], count: usize) -> Result<(Vectors<'_>, Vectors<'_>)> {
     vectors.split_at_checked(count).ok_or_else(|| Error::bug("some descriptions have no vector"))
 }
 

@@ -324,7 +324,7 @@ pub(super) async fn merge(
     hold(tx).await?;
     let (from_key, into_key) = (tag::asked_key(from)?, tag::asked_key(into)?);
     let (found, other) = (look_up(tx, tenant, &from_key).await?, look_up(tx, tenant, &into_key).await?);
-    let (stays, moved) = match plan_merge(found, &into_key, other)? {
+    let (stays, moved) = match plan_merge(found, &into_key, other.as_ref())? {
         None => return Ok(None),
         Some(Merge::Done(stays)) => (stays, 0),
         Some(Merge::Move { from, into: stays, new, turned }) => {

@@ -164,12 +164,12 @@ pub(crate) enum Merge {
 }
 
 /// What merging `from` into the tag of the key `into` comes to; none if there is no tag `from`.
-pub(crate) fn plan_merge(from: Option<Found>, into_key: &str, into: Option<Found>) -> Result<Option<Merge>> {
+pub(crate) fn plan_merge(from: Option<Found>, into_key: &str, into: Option<&Found>) -> Result<Option<Merge>> {
     let Some(from) = from else { return Ok(None) };
     if from.key == into_key {
         return Err(Error::invalid_request(format!("`{into_key}` cannot be merged into itself")));
     }
-    let stays = into.as_ref().and_then(|into| into.into_key.as_deref());
+    let stays = into.and_then(|into| into.into_key.as_deref());
     if let Some(other) = from.into_key {
         if other == into_key || stays == Some(other.as_str()) {
             return Ok(Some(Merge::Done(other)));
@@ -186,8 +186,8 @@ pub(crate) fn plan_merge(from: Option<Found>, into_key: &str, into: Option<Found
 mod tests {
     use super::*;
 
-    fn found(key: &str, into_key: Option<&str>) -> Option<Found> {
-        Some(Found { key: key.into(), into_key: into_key.map(Into::into) })
+    fn found(key: &str, into_key: Option<&str>) -> Found {
+        Found { key: key.into(), into_key: into_key.map(Into::into) }
     }
 
     fn moved(from: &str, into: &str, new: bool, turned: bool) -> Merge {
@@ -196,17 +196,18 @@ mod tests {
 
     #[test]
     fn merge_follows_what_was_merged_before() {
-        let plan = |from, into_key: &str, into| plan_merge(from, into_key, into).unwrap();
-        assert_eq!(plan(None, "b", found("b", None)), None);
-        assert_eq!(plan(found("a", None), "b", None), Some(moved("a", "b", true, false)));
-        assert_eq!(plan(found("a", None), "b", found("b", Some("c"))), Some(moved("a", "c", false, false)));
-        assert_eq!(plan(found("a", None), "b", found("b", Some("a"))), Some(moved("a", "b", false, true)));
-        assert_eq!(plan(found("a", Some("b")), "b", found("b", None)), Some(Merge::Done("b".into())));
-        assert!(
-            plan_merge(found("a", Some("x")), "b", found("b", None)).is_err(),
-            "its documents are elsewhere"
-        );
-        assert!(plan_merge(found("a", None), "a", found("a", None)).is_err());
+        let plan = |from: Found, into_key: &str, into: Found| plan_merge(Some(from), into_key, Some(&into));
+        let free = |key: &str| found(key, None);
+        assert_eq!(plan_merge(None, "b", Some(&free("b"))).unwrap(), None);
+        assert_eq!(plan_merge(Some(free("a")), "b", None).unwrap(), Some(moved("a", "b", true, false)));
+        let onward = plan(free("a"), "b", found("b", Some("c"))).unwrap();
+        assert_eq!(onward, Some(moved("a", "c", false, false)));
+        let turned = plan(free("a"), "b", found("b", Some("a"))).unwrap();
+        assert_eq!(turned, Some(moved("a", "b", false, true)));
+        let again = plan(found("a", Some("b")), "b", free("b")).unwrap();
+        assert_eq!(again, Some(Merge::Done("b".into())));
+        assert!(plan(found("a", Some("x")), "b", free("b")).is_err(), "its documents are elsewhere");
+        assert!(plan(free("a"), "a", free("a")).is_err());
     }
 
     #[test]

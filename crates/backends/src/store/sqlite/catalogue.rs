@@ -14,7 +14,7 @@ use super::super::shared::catalogue::{
     Changes, Found, Merge, Nearest, Tag, Wanted, named, plan_merge, shown_name, vector_bytes, vector_of,
 };
 use super::look::{collect, first};
-use super::row::{json, sql_error};
+use super::row::{Columns, json, sql_error};
 use super::tx::Tx;
 
 pub(super) fn catalogued(conn: &Connection) -> Result<i64> {
@@ -198,7 +198,8 @@ pub(super) fn tag_names(conn: &Connection, tenant: TenantId, keys: &[String]) ->
 /// longer than a step.
 pub(super) fn merge(tx: &Tx<'_>, tenant: TenantId, from: &str, into: &str) -> Result<Option<MergeAnswer>> {
     let (from_key, into_key) = (tag::asked_key(from)?, tag::asked_key(into)?);
-    let plan = plan_merge(look_up(tx, tenant, &from_key)?, &into_key, look_up(tx, tenant, &into_key)?)?;
+    let target = look_up(tx, tenant, &into_key)?;
+    let plan = plan_merge(look_up(tx, tenant, &from_key)?, &into_key, target.as_ref())?;
     let (stays, moved) = match plan {
         None => return Ok(None),
         Some(Merge::Done(stays)) => (stays, 0),
@@ -270,8 +271,12 @@ fn look_up(tx: &Tx<'_>, tenant: TenantId, key: &str) -> Result<Option<Found>> {
 const COMPARED: &str = "SELECT key, name, documents FROM tag
   WHERE tenant_id = ?1 AND into_key IS NULL AND documents > 0 ORDER BY documents DESC, key LIMIT ?2";
 
+fn tenant_of(c: &mut Columns<'_, '_>) -> Result<TenantId> {
+    c.tenant()
+}
+
 pub(super) fn unembedded(conn: &Connection, model: &str, limit: usize) -> Result<Vec<TagName>> {
-    let tenants = collect(conn, "list tenants", "SELECT tenant_id FROM tenant", [], |c| c.tenant())?;
+    let tenants = collect(conn, "list tenants", "SELECT tenant_id FROM tenant", [], tenant_of)?;
     let sql = format!(
         "SELECT t.key, t.name FROM ({COMPARED}) t WHERE NOT EXISTS (
            SELECT 1 FROM tag_meaning m WHERE m.tenant_id = ?1 AND m.key = t.key AND m.model = ?3) LIMIT ?4"
@@ -369,6 +374,10 @@ pub(super) fn judge(tx: &Tx<'_>, judged: &[(TenantId, DocumentId, Option<Judgeme
     Ok(())
 }
 
+fn judgement_of(c: &mut Columns<'_, '_>) -> Result<Option<Judgement>> {
+    c.json_opt()
+}
+
 pub(super) fn judgement(
     conn: &Connection,
     tenant: TenantId,
@@ -380,7 +389,7 @@ pub(super) fn judgement(
         "look up what a meaning says",
         sql,
         params![document.as_bytes(), tenant.as_bytes()],
-        |c| c.json_opt(),
+        judgement_of,
     )?;
     Ok(found.flatten())
 }
