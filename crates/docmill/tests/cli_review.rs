@@ -130,3 +130,40 @@ fn schema_of_a_user_is_tried_added_and_used() {
     mill.run(&["schema", "add", "in/broken.json"]).expect(2).says(&["broken.json", "no JSON"]);
     mill.run(&["schema", "add", "in/schema.json", "--name", "invoice"]).expect(2).says(&["built in"]);
 }
+
+/// A bill of one sender, who has a word of its own for what is to be paid.
+fn bill_of_kestrel(number: u32, total: &str) -> String {
+    format!(
+        "KESTREL LTD\nHarbour Lane 4, Leeds\n\nINVOICE\n\nInvoice number: K-{number}\nInvoice date: 2024-03-09\n\
+         Bill to: Jones GmbH\n\nTwelve office chairs\n\nKindly remit   {total}\n\n\
+         IBAN DE89370400440532013000\nwww.kestrel.example\n"
+    )
+}
+
+#[test]
+fn one_correction_is_learnt_for_the_same_sender_and_for_no_other() {
+    let mill = Mill::new();
+    mill.write("1.txt", bill_of_kestrel(1, "57.36"));
+    mill.run(&["ingest", "in/1.txt"]).expect(0);
+    let listed = mill.run(&["review", "list", "--json"]).expect(0).json();
+    let review = listed["items"][0]["review_id"].as_str().unwrap();
+    mill.run(&["review", "correct", review, "--set", "total_amount=57.36"]).expect(0);
+
+    mill.write("2.txt", bill_of_kestrel(2, "1,204.90"));
+    let other = bill_of_kestrel(3, "88.10")
+        .replace("KESTREL LTD", "HERON INC")
+        .replace("Harbour Lane 4, Leeds", "Mill Road 9, York")
+        .replace("DE89370400440532013000", "GB29NWBK60161331926819")
+        .replace("www.kestrel.example", "www.heron.example");
+    mill.write("3.txt", other);
+    mill.run(&["ingest", "in/2.txt", "in/3.txt"]).expect(0);
+    let total = |name: &str| {
+        let listed = mill.run(&["list", "--json"]).expect(0).json();
+        let found = listed["documents"].as_array().unwrap().iter().find(|d| d["name"] == name).unwrap();
+        let shown = mill.run(&["show", found["document_id"].as_str().unwrap(), "--json"]).expect(0).json();
+        shown["record"]["fields"]["total_amount"].clone()
+    };
+    let learnt = total("2.txt");
+    assert_eq!((&learnt["value"], &learnt["method"]), (&"1204.90".into(), &"learnt".into()), "{learnt}");
+    assert_ne!(total("3.txt")["method"], "learnt");
+}

@@ -52,9 +52,10 @@ pub(crate) fn reprocess_leaves_alone_what_is_being_read(server: Option<&str>) {
     place.mill.write("awake.txt", "a text about harbours");
     place.mill.run(&["ingest", "in", "--batch", "b", "--no-wait"]).expect(0);
     let mut worker = far_worker(&place);
+    // In this order: once the other one is done, whoever is running is the sleeper.
     until(&mut worker.0, "only the sleeper is read", || {
-        place.tasks("kind = 'extract-text' AND state = 'running'") == 1
-            && place.tasks("kind = 'extract-text' AND state = 'done'") == 1
+        place.tasks("kind = 'extract-text' AND state = 'done'") == 1
+            && place.tasks("kind = 'extract-text' AND state = 'running'") == 1
     });
     let sleeper = "SELECT task_id || ' ' || epoch FROM task WHERE state = 'running'";
     let before = place.ask(sleeper);
