@@ -173,12 +173,6 @@ CREATE TABLE paused_kind (
   kind TEXT NOT NULL PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE sketch (
-  tenant_id   BLOB NOT NULL REFERENCES tenant,
-  document_id BLOB NOT NULL REFERENCES document,
-  body        BLOB NOT NULL,
-  PRIMARY KEY (tenant_id, document_id)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE record (
   ingestion_id BLOB NOT NULL PRIMARY KEY REFERENCES ingestion,
   tenant_id    BLOB NOT NULL REFERENCES tenant,
@@ -234,6 +228,13 @@ CREATE TABLE schema (
   created_at INTEGER NOT NULL,
   PRIMARY KEY (tenant_id, name, version)
 ) STRICT;
+
+CREATE TABLE sketch (
+  tenant_id   BLOB NOT NULL REFERENCES tenant,
+  document_id BLOB NOT NULL REFERENCES document,
+  body        BLOB NOT NULL,
+  PRIMARY KEY (tenant_id, document_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE source (
   source_id  BLOB    NOT NULL PRIMARY KEY,
