@@ -54,7 +54,7 @@ it("two tenants see nothing of each other", async () => {
     await one.page.getByRole("row").filter({ hasText: `${tenant}.txt` }).waitFor();
     expect(await one.page.getByRole("row").filter({ has: one.page.getByRole("link") }).count()).toBe(1);
     await one.page.goto(`${server.url}/search?q=written`);
-    await expect.poll(() => one.page.getByRole("main").getByRole("listitem").count(), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => one.page.getByRole("list", { name: "Hits" }).getByRole("listitem").count(), { timeout: 20_000 }).toBe(1);
     await one.page.getByRole("main").getByText(`${tenant}.txt`).waitFor();
     await one.page.goto(`${server.url}/access`);
     await one.page.getByRole("region", { name: "Keys" }).getByText(tenant).waitFor();

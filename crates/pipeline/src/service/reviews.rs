@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use docmill_core::extraction::{Evidence, Extraction};
 use docmill_core::id::TenantId;
+use docmill_core::ports::store::DocumentHead;
 use docmill_core::review::{
     Change, Corrected, DecidedAnswer, Decision, Review, ReviewId, ReviewState, Verdict,
 };
@@ -15,7 +16,8 @@ use serde_json::Value;
 
 use super::{Inner, find_head};
 use crate::blocking::blocking;
-use crate::schemas;
+use crate::stages::extract::material::laid_out;
+use crate::{schemas, transcripts};
 
 /// No reason is longer.
 const MAX_REASON: usize = 2_000;
@@ -90,10 +92,11 @@ async fn corrected(
     let given: BTreeMap<String, Option<String>> =
         given.map(|one: Result<_>| one.map(|(value, path)| (path, value))).collect::<Result<_>>()?;
     let schema = schemas::find(&inner.deps, tenant, &review.line.schema, Some(review.version)).await?;
-    let pages = pages(inner, tenant, &review, &given).await?;
+    let head = find_head(&inner.deps, tenant, &review.line.document_id.to_string()).await?;
+    let pages = pages(inner, tenant, &head, &review, &given).await?;
     let extractor = Arc::clone(&inner.deps.extractor);
     let before = review.extraction;
-    let (before, after, pages) = blocking(move || {
+    let (before, after, mut pages) = blocking(move || {
         let after = extractor.correct(&schema.text, &before, &given, &pages)?;
         Ok((before, after, pages))
     })
@@ -103,7 +106,33 @@ async fn corrected(
         return Err(Error::invalid_request("the record has these values already")
             .with_hint("accept it, or name the values that are wrong"));
     }
+    if pages.iter().all(|page| page.words.is_empty()) {
+        // Nobody can say where words stand that were never drawn, but records were taken from their rows.
+        pages = rows(inner, &head).await;
+    }
     Ok((changes, Corrected { after, pages }))
+}
+
+/// The first pages of a text as they were laid out for its record.
+async fn rows(inner: &Inner, head: &DocumentHead) -> Vec<PageWords> {
+    let Some(key) = &head.transcription else { return Vec::new() };
+    let limit = inner.deps.settings.limits.max_text_bytes;
+    match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
+        Ok(transcript) => {
+            let first = transcript.pages.iter().take(MAX_PAGES as usize);
+            first.map(|page| kept(laid_out(page.number, &page.text))).collect()
+        }
+        // The correction counts all the same; only nothing is learnt from it.
+        Err(error) => {
+            tracing::debug!(document_id = %head.document_id, error = %error.for_log(), "no text to learn from");
+            Vec::new()
+        }
+    }
+}
+
+fn kept(mut page: PageWords) -> PageWords {
+    page.words.truncate(MAX_WORDS);
+    page
 }
 
 fn as_text(path: &str, value: Value) -> Result<Option<String>> {
@@ -149,6 +178,7 @@ fn changes(before: &Extraction, after: &Extraction) -> BTreeMap<String, Change> 
 async fn pages(
     inner: &Inner,
     tenant: TenantId,
+    head: &DocumentHead,
     review: &Review,
     given: &BTreeMap<String, Option<String>>,
 ) -> Result<Vec<PageWords>> {
@@ -161,14 +191,10 @@ async fn pages(
             wanted.insert(page);
         }
     }
-    let head = find_head(&inner.deps, tenant, &review.line.document_id.to_string()).await?;
     let mut pages = Vec::new();
     for page in wanted {
-        match inner.viewer.words(&inner.deps, tenant, &head, page).await {
-            Ok(mut words) => {
-                words.words.truncate(MAX_WORDS);
-                pages.push(words);
-            }
+        match inner.viewer.words(&inner.deps, tenant, head, page).await {
+            Ok(words) => pages.push(kept(words)),
             // A correction counts also where nobody can say where it stands.
             Err(error) => {
                 tracing::debug!(document_id = %head.document_id, page, error = %error.for_log(), "no words of a page");

@@ -112,7 +112,7 @@ export function SearchScreen() {
                 {narrowed && <Button onClick={() => set(NO_FACET)}>Clear the filters</Button>}
               </Empty>
             ) : (
-              <ol ref={list} className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
+              <ol ref={list} aria-label="Hits" className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
                 {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
               </ol>
             )}

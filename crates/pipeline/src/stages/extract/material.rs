@@ -141,7 +141,7 @@ pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Re
 }
 
 /// A text as it would stand on paper with letters of one width: rows and columns are there, places are not.
-fn laid_out(number: u32, text: &str) -> PageWords {
+pub(crate) fn laid_out(number: u32, text: &str) -> PageWords {
     let lines: Vec<&str> = text.lines().collect();
     let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(80) as f64;
     let size = (widest, (lines.len().max(1) * 2) as f64);
