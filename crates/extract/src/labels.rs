@@ -96,8 +96,10 @@ impl<'a> Labels<'a> {
         let digits = said.bytes().any(|b| b.is_ascii_digit()) && said.len() >= 3;
         let letters = said.bytes().any(|b| b.is_ascii_alphabetic());
         if letters && (digits || said.len() >= 4) {
-            let plain = lettered(said);
-            let alike = self.0.iter().position(|label| label.len() == said.len() && lettered(label) == plain);
+            let alike = |label: &String| {
+                label.len() == said.len() && label.chars().map(lettered).eq(said.chars().map(lettered))
+            };
+            let alike = self.0.iter().position(alike);
             if alike.is_some() {
                 return alike;
             }
@@ -106,9 +108,7 @@ impl<'a> Labels<'a> {
             return None;
         }
         self.0.iter().position(|label| {
-            label.len().abs_diff(said.len()) <= 1
-                && label.len() >= FUZZY
-                && strsim::levenshtein(label, said) <= 1
+            label.len().abs_diff(said.len()) <= 1 && label.len() >= FUZZY && at_most_one_apart(label, said)
         })
     }
 
@@ -134,16 +134,25 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// With a letter for each sign that scanners take for it.
-pub(crate) fn lettered(text: &str) -> String {
-    let letter = |c: char| match c {
+/// The letter for a sign that scanners take for it.
+pub(crate) fn lettered(sign: char) -> char {
+    match sign {
         '0' => 'o',
         '1' | 'i' => 'l',
         '5' => 's',
         '8' => 'b',
         other => other,
-    };
-    text.chars().map(letter).collect()
+    }
+}
+
+/// Whether one letter more, less or another makes one of the other. Every word of a page is held against every label, so
+/// this must be cheap: it looks at what two texts share at both ends.
+pub(crate) fn at_most_one_apart(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let head = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[head..], &other[head..]);
+    let tail = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    one.len().max(other.len()) - tail <= 1
 }
 
 #[cfg(test)]
@@ -158,6 +167,17 @@ mod tests {
         assert_eq!(of("net_total").everywhere(&sheet)[0].tokens, 0..2);
         assert_eq!(of("party_skip").everywhere(&sheet)[0].row, 2);
         assert_eq!(of("receipt_total").everywhere(&sheet).last().map(|hit| hit.row), Some(3));
+    }
+
+    #[test]
+    fn one_letter_apart_is_told_from_two() {
+        for near in ["total", "tota1", "totall", "otal", "ttal"] {
+            assert!(at_most_one_apart("total", near), "{near}");
+        }
+        for far in ["t0ta1", "totals1", "tol", "", "latot"] {
+            assert!(!at_most_one_apart("total", far), "{far}");
+        }
+        assert!(at_most_one_apart("aa", "aaa") && at_most_one_apart("", "a"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Words that the file itself holds are never touched.
 
-use crate::labels::{self, lettered};
+use crate::labels::{self, at_most_one_apart, lettered};
 use crate::layout::{Sheet, Span, Token, folded};
 
 /// Forms of companies that have two words.
@@ -38,9 +38,9 @@ pub(super) fn in_name(sheet: &Sheet, line: &Span) -> String {
     let last = tokens.len().saturating_sub(1);
     let words = tokens.iter().enumerate().filter(|(_, token)| !is_dust(token)).map(|(at, token)| {
         let digits = token.fold.bytes().any(|b| b.is_ascii_digit());
-        let form = labels::of("company_form").has(&lettered(&token.fold));
+        let form = labels::of("company_form").has(&token.fold.chars().map(lettered).collect::<String>());
         if at == last && at > 0 && digits && form && token.text.contains('/') {
-            return lettered(&token.text.to_lowercase()).to_uppercase();
+            return token.text.to_lowercase().chars().map(lettered).collect::<String>().to_uppercase();
         }
         in_pair(tokens, at).unwrap_or_else(|| token.text.clone())
     });
@@ -53,7 +53,7 @@ fn in_pair(tokens: &[Token], at: usize) -> Option<String> {
     let token = tokens.get(at).filter(|token| token.confidence < 1.0)?;
     let fold = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map(|token| token.fold.as_str());
     let (before, after) = (fold(at.checked_sub(1)), fold(at.checked_add(1)));
-    let near = |word: &str| token.fold != word && strsim::levenshtein(&token.fold, word) == 1;
+    let near = |word: &str| token.fold != word && at_most_one_apart(&token.fold, word);
     let meant = FORMS.iter().find_map(|&(first, second)| {
         let is_first = after == Some(second) && near(first);
         let is_second = before == Some(first) && near(second);
