@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use crate::normalise::{Amount, Date, Order, codes};
 use crate::schema::{CheckKind, FieldRule, Normalise, Schema, Shape};
 
-/// Fields this sure are accepted without anybody looking.
-pub const ACCEPTED: f32 = 0.85;
+/// Fields this sure are accepted without anybody looking. Of those on the measured sets at least 97 of 100 are right
+/// (`docs/quality.md`); a higher level sends people to look at clean documents.
+pub const ACCEPTED: f32 = 0.75;
 
 /// What may be lost to rounding, in hundredths.
 const ROUNDING: i64 = 2;

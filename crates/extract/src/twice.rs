@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use docmill_core::extraction::{Extraction, Field};
 
-use crate::gate::{self, ACCEPTED};
+use crate::gate;
 use crate::layout::folded;
 use crate::schema::{CheckKind, Schema, Shape};
 
@@ -14,10 +14,13 @@ const AGREED: f32 = 0.5;
 /// What remains of the confidence in a value that the other reading gives differently.
 const DISPUTED: f32 = 0.85;
 
+/// Looking again costs a machine some seconds, and a person nothing: it is done earlier than a person is asked.
+const SURE: f32 = 0.85;
+
 /// Whether a record of recognised pages should be taken once more from other pixels or by another engine: it does not
-/// pass the gate, or something critical in it is not sure enough to be accepted.
+/// pass the gate, or something critical in it is not sure.
 pub fn worthwhile(extraction: &Extraction) -> bool {
-    !extraction.valid || extraction.confidence < ACCEPTED
+    !extraction.valid || extraction.confidence < SURE
 }
 
 /// The better of two records, field by field. What must add up is taken together; rows are never mixed.
