@@ -3,7 +3,7 @@ import type { DocumentRecord, FieldEvidence, RecordField, SchemaCheck, SchemaLin
 import { fieldName, pathName, pathOf, spoken } from "./names";
 
 /** From here on a value is taken without anybody looking, as in the gate of the server. */
-export const SURE = 0.75;
+export const SURE = 0.8;
 
 export interface Doubt { /** `bad`: something does not hold. `weak`: it is not certain enough. */ weight: "bad" | "weak"; words: string }
 

@@ -30,33 +30,46 @@ pub(super) struct SegmentFacets {
     years: BTreeMap<u32, u64>,
 }
 
-/// How often each value of a column was met, by its number in the dictionary of the segment.
+/// How often each value of a column was met, by its number in the dictionary of the segment. There may be hundreds of
+/// thousands of tags, and as many documents that are found: a place for each is cheaper than a map.
 struct Values {
     column: Option<StrColumn>,
-    counts: BTreeMap<u64, u64>,
+    counts: Vec<u32>,
 }
+
+/// So many values of a segment get their names, the most frequent ones: looking a name up costs more than counting.
+const NAMED: usize = 200;
 
 impl Values {
     fn new(segment: &SegmentReader, field: &str) -> tantivy::Result<Self> {
-        Ok(Self { column: segment.fast_fields().str(field)?, counts: BTreeMap::new() })
+        let column = segment.fast_fields().str(field)?;
+        let counts = vec![0; column.as_ref().map_or(0, |column| column.num_terms())];
+        Ok(Self { column, counts })
     }
 
     fn collect(&mut self, doc: DocId) {
         if let Some(column) = &self.column {
             for number in column.ords().values_for_doc(doc) {
-                *self.counts.entry(number).or_default() += 1;
+                if let Some(count) = self.counts.get_mut(number as usize) {
+                    *count += 1;
+                }
             }
         }
     }
 
     fn named(self) -> std::io::Result<BTreeMap<String, u64>> {
         let mut named = BTreeMap::new();
-        if let Some(column) = self.column {
-            for (number, count) in self.counts {
-                let mut name = String::new();
-                if column.ord_to_str(number, &mut name)? {
-                    named.insert(name, count);
-                }
+        let Some(column) = self.column else { return Ok(named) };
+        let met = self.counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
+        let mut met: Vec<(usize, u32)> = met.collect();
+        if met.len() > NAMED {
+            met.select_nth_unstable_by_key(NAMED, |(number, count)| (std::cmp::Reverse(*count), *number));
+            met.truncate(NAMED);
+        }
+        for (number, count) in met {
+            let mut name = String::new();
+            if column.ord_to_str(number as u64, &mut name)? {
+                named.insert(name, u64::from(count));
             }
         }
         Ok(named)
