@@ -1,8 +1,8 @@
 """Moves a data directory to PostgreSQL and S3 and back, kills each move twice, and compares what arrives.
 
 Takes in so many texts, some of them in boxes within boxes, in a fresh data directory; moves everything to a database and
-a bucket; moves it back into another directory. Each move is killed twice (SIGKILL) while it copies, and gone on with by the
-same command. Both ledgers, every row and every blob of both directories must be the same in the end, or this fails.
+a bucket; moves it back into another directory. Each move is killed twice (SIGKILL), in the middle of its blobs and in the
+middle of its rows, and gone on with by the same command. That needs a binary with the feature `crash-points`. Both ledgers, every row and every blob of both directories must be the same in the end, or this fails.
 """
 
 import argparse
@@ -27,6 +27,9 @@ from measure import ROOT, machine, table, write_results  # noqa: E402
 IN_A_BOX = 60
 BUCKET = "docmill-test"
 
+# Rows are moved in chunks of some thousand; by then several tables are over.
+KILLED_CHUNK = 12
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -40,7 +43,7 @@ def main():
     before = machine()
     home = Path(tempfile.mkdtemp(prefix="docmill-bench-"))
     try:
-        runs = move(Mill(options.docmill, home), options.documents)
+        runs = move(Mill(options.docmill, home, options.documents))
     finally:
         shutil.rmtree(home, ignore_errors=True)
     table(
@@ -53,10 +56,10 @@ def main():
     write_results("migrate", {"made_by": " ".join(made_by), "machine": before, **runs})
 
 
-def move(mill, documents):
-    fill(mill.home / "in", documents)
+def move(mill):
+    fill(mill.home / "in", mill.documents)
     here, back = mill.at("here"), mill.at("back")
-    print(f"taking in {documents} documents", flush=True)
+    print(f"taking in {mill.documents} documents", flush=True)
     mill.run(here, "ingest", "in", "--batch", "pile", "-q")
     there = {
         "DOCMILL_STORE_URL": os.environ["DOCMILL_TEST_POSTGRES"],
@@ -84,8 +87,8 @@ def move(mill, documents):
 def moved(mill, name, source, target):
     """Starts a move, kills it twice while it copies, and lets it end."""
     killed = [
-        killed_while(mill, name, source, target, "copying blobs"),
-        killed_while(mill, name, source, target, "copying rows"),
+        killed_at(mill, name, source, target, f"migrate.blob.after:{mill.documents // 2}"),
+        killed_at(mill, name, source, target, f"migrate.chunk.after_commit:{KILLED_CHUNK}"),
     ]
     print(f"moving {name}, after two kills", flush=True)
     began = time.monotonic()
@@ -95,30 +98,25 @@ def moved(mill, name, source, target):
     return {
         "move": name,
         "seconds": time.monotonic() - began,
-        "killed_while": killed,
+        "killed_at": killed,
         "state": answer["state"],
         "rows": answer["rows"],
         "blobs": answer["blobs"],
     }
 
 
-def killed_while(mill, name, source, target, doing):
-    """Kills a move as soon as it says that it is doing something, and returns what it said."""
-    process = mill.start(source, "migrate", *target, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    for line in process.stderr:
-        if line.startswith(doing):
-            process.send_signal(signal.SIGKILL)
-            break
-    process.stderr.close()
+def killed_at(mill, name, source, target, point):
+    """Lets a move kill itself where it passes a crash point for the n-th time, and returns where that was."""
+    process = mill.start({**source, "DOCMILL_CRASH_AT": point}, "migrate", *target, stdout=subprocess.DEVNULL)
     if process.wait() != -signal.SIGKILL:
-        sys.exit(f"the move {name} had ended before it was seen {doing}: take more documents")
-    print(f"killed the move {name}: {line.strip()}", flush=True)
-    return line.strip()
+        sys.exit(f"the move {name} did not die at {point}: it needs a binary with `--features crash-points`")
+    print(f"killed the move {name} at {point}", flush=True)
+    return point
 
 
 class Mill:
-    def __init__(self, docmill, home):
-        self.docmill, self.home = docmill, home
+    def __init__(self, docmill, home, documents):
+        self.docmill, self.home, self.documents = docmill, home, documents
 
     def at(self, name):
         return {"DOCMILL_DATA": str(self.home / name)}

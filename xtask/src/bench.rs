@@ -6,10 +6,11 @@ use anyhow::{Result, ensure};
 
 use crate::{process, tree};
 
-const BENCHES: &[&str] = &["engine", "http", "ingest", "migrate", POISON, "postgres"];
+const BENCHES: &[&str] = &["engine", "http", "ingest", "migrate", "poison", "postgres"];
 
-/// Its documents misbehave on purpose, which needs a feature that no binary for users has.
-const POISON: &str = "poison";
+/// Documents that misbehave on purpose, and processes that are killed where it hurts: both need features that no binary
+/// for users has, so these benches share a binary of their own.
+const PROBED: &[&str] = &["migrate", "poison"];
 
 /// Runs the bench `name`; `options` are its own.
 pub(crate) fn run(name: &str, options: &[&str]) -> Result<bool> {
@@ -17,9 +18,9 @@ pub(crate) fn run(name: &str, options: &[&str]) -> Result<bool> {
     let mut target: PathBuf =
         std::env::var("CARGO_TARGET_DIR").map_or_else(|_| tree::root().join("target"), Into::into);
     let mut build = vec!["build", "--release", "--locked", "--package", "docmill"];
-    if name == POISON {
-        target.push(POISON);
-        build.extend(["--features", "probe"]);
+    if PROBED.contains(&name) {
+        target.push("probed");
+        build.extend(["--features", "probe,crash-points"]);
     }
     let target_dir = target.to_string_lossy();
     build.extend(["--target-dir", &target_dir]);
