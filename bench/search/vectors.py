@@ -2,13 +2,15 @@
 
     bench/search/vectors.py --docmill PROGRAM --models DIR --write
 
-Real vectors are computed once, by `docmill ingest` of the texts of the shared files, and kept in `--cache`, outside the
-checkout; DIR is a data directory in which `docmill models pull` has run. The model takes about 40 ms for a passage, so
-there are some thousand real ones. The rest, up to each size, lies between real ones and their nearest, as
-`crates/backends/examples/vectors.rs` says, which measures. Questions are real vectors that are not in the index.
+The vectors are real: they are computed once, by `docmill ingest` of paragraphs that people wrote, and kept in `--cache`,
+outside the checkout; DIR is a data directory in which `docmill models pull` has run. The paragraphs are those of the shared
+texts, and what is missing is taken from the documentation inside the crates that docmill is built from, which lie on every
+machine that has built it. `crates/backends/examples/vectors.rs` measures; it fills up what is still missing, and says so.
+Questions are real vectors that are not in the index.
 """
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -24,7 +26,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from measure import ROOT, machine, table, write_quality, write_results  # noqa: E402
 
-SOURCES = ["retrieval", "class", "tags", "mail", "pairs", "text", "formats", "loadfile"]
+SHARED = ["retrieval/cranfield/corpus.jsonl", "class/**/*.txt", "tags/**/*.txt"]
+CRATES = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")) / "registry/src"
+# Fewer words say little; more are cut, so that each is one passage.
+WORDS = range(10, 61)
+# The measurer keeps every eighth vector as a question.
+QUESTIONS = 8 / 7
 BARS = {"recall_at_10": 0.97, "p50_ms": 5.0, "p99_ms": 25.0}
 
 
@@ -34,7 +41,7 @@ def main():
     parser.add_argument("--models", help="a data directory whose models are used")
     parser.add_argument("--shared", default=ROOT.parent / "shared", type=Path, help="where the texts are")
     parser.add_argument("--cache", default=Path.home() / ".cache/docmill-bench/vectors", type=Path)
-    parser.add_argument("--minutes", default=8, type=float, help="how long real vectors are computed for at most")
+    parser.add_argument("--minutes", default=30, type=float, help="how long real vectors are computed for at most")
     parser.add_argument("--measurer", type=Path, help="the example `vectors`, built; by default cargo builds it")
     parser.add_argument("--sizes", default="10000,100000")
     parser.add_argument("--write", action="store_true", help="write bench/results/vectors.json and docs/quality.md")
@@ -59,17 +66,13 @@ def compute(options, vectors):
         sys.exit(f"{vectors} is not there: give --docmill and --models to compute it")
     home = Path(tempfile.mkdtemp(prefix="docmill-bench-"))
     try:
-        (home / "in").mkdir()
         (home / "data").mkdir()
         (home / "data/models").symlink_to(Path(options.models).resolve() / "models")
-        for source in SOURCES:
-            if (options.shared / "corpus" / source).exists():
-                shutil.copytree(options.shared / "corpus" / source, home / "in" / source)
-        # A collection is one file; its documents are many.
-        for corpus in (home / "in").rglob("corpus.jsonl"):
-            for n, line in enumerate(corpus.open(encoding="utf-8")):
-                (corpus.parent / f"{n}.txt").write_text(json.loads(line)["text"], encoding="utf-8")
-            corpus.unlink()
+        wanted = int(max(int(size) for size in options.sizes.split(",")) * QUESTIONS) + 8
+        for n, passage in enumerate(itertools.islice(passages(options.shared / "corpus"), wanted)):
+            path = home / "in" / str(n // 1000) / f"{n}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(passage, encoding="utf-8")
         ingest = ["nice", "-n", "19", options.docmill, "--data", home / "data", "--quiet", "ingest", home / "in"]
         process = subprocess.Popen(ingest, stdout=subprocess.DEVNULL)
         began = time.monotonic()
@@ -86,6 +89,43 @@ def compute(options, vectors):
         vectors.write_bytes(b"".join(kept))
     finally:
         shutil.rmtree(home)
+
+
+def passages(corpus):
+    """Different paragraphs, always in the same order: those of the shared texts first."""
+    seen = set()
+    for paragraph in itertools.chain(shared_paragraphs(corpus), documentation()):
+        words = paragraph.split()
+        for at in range(0, len(words), WORDS.stop - 1):
+            passage = words[at : at + WORDS.stop - 1]
+            text = " ".join(passage)
+            if len(passage) >= WORDS.start and text not in seen:
+                seen.add(text)
+                yield text
+
+
+def shared_paragraphs(corpus):
+    for pattern in SHARED:
+        for path in sorted(corpus.glob(pattern)):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            texts = [json.loads(line)["text"] for line in text.splitlines()] if path.suffix == ".jsonl" else [text]
+            yield from texts
+
+
+def documentation():
+    """Paragraphs of comments that document items, and of pages, file by file."""
+    for path in sorted(CRATES.glob("*/*/**/*.md")):
+        yield from path.read_text(encoding="utf-8", errors="replace").split("\n\n")
+    for path in sorted(CRATES.glob("*/*/**/*.rs")):
+        paragraph = []
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            line = line.strip()
+            said = line[3:].strip() if line.startswith(("///", "//!")) else ""
+            if said:
+                paragraph.append(said)
+            elif paragraph:
+                yield " ".join(paragraph)
+                paragraph = []
 
 
 def lines(measured):
