@@ -89,6 +89,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 filters: Vec::new(),
                 any: false,
                 forgiving: false,
+                counted: true,
             };
             hits.push(index.query(ask(10_000)).await?.hits.len());
             let mut times = Vec::new();

@@ -236,6 +236,7 @@ async fn words(corpus: &Path, size: usize) -> Answer<Value> {
                 filters: Vec::new(),
                 any: false,
                 forgiving: false,
+                counted: true,
             };
             let began = clock.monotonic();
             index.query(query).await?;

@@ -58,6 +58,7 @@ pub fn suite() -> Suite<dyn TextIndex> {
             filters_insist_on_equal_values,
             filters_look_at_what_was_found_out,
             facets_count_all_that_was_found,
+            facets_count_what_is_rare_in_one_batch_and_frequent_in_another,
             words_are_folded_for_snippets,
             limit_takes_the_best_of_a_thousand,
             clear_empties_and_resets,
@@ -94,6 +95,7 @@ fn ask(query: &str) -> TextQuery {
         filters: Vec::new(),
         any: false,
         forgiving: false,
+        counted: true,
     }
 }
 
@@ -637,6 +639,8 @@ async fn facets_count_all_that_was_found(bench: Subject) {
     apply(&*index, changes, 1).await;
     let found = index.query(TextQuery { limit: 5, ..ask("apple") }).await.unwrap();
     assert_eq!((found.hits.len(), found.total), (5, 32));
+    let uncounted = index.query(TextQuery { limit: 5, counted: false, ..ask("apple") }).await.unwrap();
+    assert_eq!((uncounted.hits, uncounted.total), (found.hits.clone(), 0));
     let counts = |facet: &std::collections::BTreeMap<String, u64>| {
         facet.iter().map(|(value, count)| format!("{value} {count}")).collect::<Vec<_>>().join(", ")
     };
@@ -652,6 +656,19 @@ async fn facets_count_all_that_was_found(bench: Subject) {
     assert_eq!(counts(&some.kind), "invoice 1, letter 1");
     assert_eq!(counts(&index.facets(BERT, &[id(1), id(2)]).await.unwrap().kind), "");
     assert_eq!(index.facets(ANNA, &[]).await.unwrap(), docmill_core::ports::filter::Facets::default());
+}
+
+async fn facets_count_what_is_rare_in_one_batch_and_frequent_in_another(bench: Subject) {
+    let index = bench.open().await;
+    let tagged = |n, tags: &[&str]| known(n, "letter", "eng", "2024-02-01", tags);
+    // Many more tags than are shown, each more frequent here than the one that counts.
+    let others: Vec<String> = (0..100).map(|n| format!("other {n:02}")).collect();
+    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    apply(&*index, vec![tagged(1, &others), tagged(2, &others), tagged(3, &["heat pump"])], 1).await;
+    apply(&*index, (10..20).map(|n| tagged(n, &["heat pump"])).collect(), 2).await;
+    let found = index.query(ask("apple")).await.unwrap();
+    assert_eq!(found.facets.tag.get("heat pump"), Some(&11));
+    assert!(found.facets.tag.values().all(|count| *count == 2 || *count == 11), "{:?}", found.facets.tag);
 }
 
 async fn words_are_folded_for_snippets(bench: Subject) {

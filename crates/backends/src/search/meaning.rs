@@ -256,6 +256,7 @@ mod tests {
                 filters: Vec::new(),
                 any: false,
                 forgiving: false,
+                counted: true,
             };
             let meaning = of(&mut words::analyzer(), &query).unwrap();
             let groups: Vec<String> = meaning
@@ -290,6 +291,7 @@ mod tests {
                 filters: Vec::new(),
                 any: false,
                 forgiving: false,
+                counted: true,
             };
             let meaning = of(&mut words::analyzer(), &query).unwrap();
             assert_eq!(!meaning.groups[0][0].stems.is_empty(), stems, "{typed}");

@@ -49,6 +49,9 @@ pub struct TextQuery {
     pub any: bool,
     /// Whether a word that no document has is looked for by words that are spelled nearly so.
     pub forgiving: bool,
+    /// Whether all documents that meet the query are counted, as [`TextHits::total`] and [`TextHits::facets`]. Whoever wants
+    /// the best ones alone gets them sooner without.
+    pub counted: bool,
 }
 
 /// One hit. Page and snippet are made by the caller from the transcript.

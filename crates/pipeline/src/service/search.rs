@@ -156,7 +156,8 @@ async fn answer(
 /// those that no document has; with some of the words; with both. Of a question some of the words are enough.
 async fn by_words(inner: &Inner, tenant: TenantId, asked: &Asked, limit: usize) -> Result<Hits> {
     let (query, filters) = (asked.query.clone(), asked.filters.clone());
-    let all = TextQuery { tenant_id: tenant, query, limit, filters, any: false, forgiving: false };
+    let all =
+        TextQuery { tenant_id: tenant, query, limit, filters, any: false, forgiving: false, counted: true };
     let plain = is_plain(&asked.query);
     let question = plain && asked.query.split_whitespace().count() >= QUESTION_WORDS;
     let mut found = inner.deps.index.query(TextQuery { any: question, ..all.clone() }).await?;
@@ -278,8 +279,9 @@ pub(super) async fn find(
     query: String,
     limit: usize,
 ) -> Result<Vec<DocumentId>> {
+    let filters = Vec::new();
     let query =
-        TextQuery { tenant_id: tenant, query, limit, filters: Vec::new(), any: false, forgiving: false };
+        TextQuery { tenant_id: tenant, query, limit, filters, any: false, forgiving: false, counted: false };
     let found = inner.deps.index.query(query).await?;
     Ok(found.hits.into_iter().map(|hit| hit.document_id).collect())
 }

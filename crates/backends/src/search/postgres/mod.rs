@@ -140,7 +140,7 @@ impl TextIndex for PostgresIndex {
             let pool = &self.ready().await?.pool;
             near::resolve(pool, query.tenant_id, &mut meaning, query.forgiving).await?;
             (found.hits, found.total, found.facets) =
-                search::hits(pool, query.tenant_id, &meaning, limit).await?;
+                search::hits(pool, query.tenant_id, &meaning, limit, query.counted).await?;
         }
         (found.words, found.instead) = (meaning.words, meaning.instead);
         Ok(found)

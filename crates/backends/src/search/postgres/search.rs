@@ -165,20 +165,21 @@ impl Marks {
     }
 }
 
-/// The hits of a query, best first, how many there are, and what they all are.
+/// The hits of a query, best first; if all are to be `counted`, also how many there are, and what.
 pub(super) async fn hits(
     pool: &PgPool,
     tenant: TenantId,
     meaning: &Meaning<'_>,
     limit: usize,
+    counted: bool,
 ) -> Result<(Vec<TextHit>, u64, Facets)> {
     let queries = Queries::new(tenant, meaning);
     let scored = queries.scored();
-    let counted: Vec<TsQuery> =
+    let lexemes: Vec<TsQuery> =
         scored.iter().filter(|s| !s.beginning).map(|scored| queries.scored_lexeme(scored)).collect();
     let found: Option<(i64, i64, i64, Vec<i64>)> = query_as::<Postgres, _>(STATISTICS)
         .bind(tenant.0)
-        .bind(counted)
+        .bind(lexemes)
         .bind(MAX_COUNTED + 1)
         .fetch_optional(pool)
         .await
@@ -207,6 +208,13 @@ pub(super) async fn hits(
         .fetch_all(pool)
         .await
         .map_err(slow("look for hits"))?;
+    let hits = hits
+        .into_iter()
+        .map(|(id, points)| TextHit { document_id: DocumentId(id), score: (points as f64 / POINTS) as f32 })
+        .collect();
+    if !counted {
+        return Ok((hits, 0, Facets::default()));
+    }
     let lines = filter
         .bind(query_as::<Postgres, Line>(facets_sql).bind(tenant.0).bind(whole))
         .bind(of)
@@ -215,10 +223,6 @@ pub(super) async fn hits(
         .fetch_all(pool)
         .await
         .map_err(slow("count hits"))?;
-    let hits = hits
-        .into_iter()
-        .map(|(id, points)| TextHit { document_id: DocumentId(id), score: (points as f64 / POINTS) as f32 })
-        .collect();
     let (total, facets) = facets::of_lines(lines);
     Ok((hits, total, facets))
 }

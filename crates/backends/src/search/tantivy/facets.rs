@@ -1,8 +1,10 @@
 //! Counts of what hits are, read from columns: nothing of a document is loaded.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::io;
 
-use docmill_core::ports::filter::{Day, Facets};
+use docmill_core::ports::filter::{Day, Facets, MAX_FACET_VALUES};
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
@@ -38,7 +40,8 @@ struct Values {
 }
 
 /// So many values of a segment get their names, the most frequent ones: looking a name up costs more than counting.
-const NAMED: usize = 200;
+/// Twice as many as are shown, because what is frequent in one segment need not be so in the next.
+const NAMED: usize = 2 * MAX_FACET_VALUES;
 
 impl Values {
     fn new(segment: &SegmentReader, field: &str) -> tantivy::Result<Self> {
@@ -57,23 +60,59 @@ impl Values {
         }
     }
 
-    fn named(self) -> std::io::Result<BTreeMap<String, u64>> {
-        let mut named = BTreeMap::new();
-        let Some(column) = self.column else { return Ok(named) };
-        let met = self.counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
-        let mut met: Vec<(usize, u32)> = met.collect();
-        if met.len() > NAMED {
-            met.select_nth_unstable_by_key(NAMED, |(number, count)| (std::cmp::Reverse(*count), *number));
+    /// The most frequent values by name, and whether these are all that were met.
+    fn frequent(&self) -> io::Result<(BTreeMap<String, u64>, bool)> {
+        let Some(column) = &self.column else { return Ok((BTreeMap::new(), true)) };
+        let met = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let mut met: Vec<(Reverse<u32>, u64)> =
+            met.map(|(number, count)| (Reverse(*count), number as u64)).collect();
+        let all = met.len() <= NAMED;
+        if !all {
+            met.select_nth_unstable(NAMED);
             met.truncate(NAMED);
         }
-        for (number, count) in met {
-            let mut name = String::new();
-            if column.ord_to_str(number as u64, &mut name)? {
-                named.insert(name, u64::from(count));
+        // In the order of the dictionary, so that each of its blocks is unpacked once.
+        met.sort_unstable_by_key(|(_, number)| *number);
+        let numbers: Vec<u64> = met.iter().map(|(_, number)| *number).collect();
+        let mut counts = met.into_iter().map(|(Reverse(count), _)| u64::from(count));
+        let mut named = BTreeMap::new();
+        column.dictionary().sorted_ords_to_term_cb(&numbers, |name| {
+            named.insert(String::from_utf8_lossy(name).into_owned(), counts.next().unwrap_or_default());
+        })?;
+        Ok((named, all))
+    }
+
+    /// How often a value was met.
+    fn count_of(&self, name: &str) -> io::Result<u64> {
+        let Some(column) = &self.column else { return Ok(0) };
+        let number = column.dictionary().term_ord(name)?;
+        Ok(number.and_then(|number| self.counts.get(number as usize)).map_or(0, |count| u64::from(*count)))
+    }
+}
+
+/// Counts the values of all segments together. Which may be frequent is taken from the most frequent ones of each segment;
+/// how often those were met is then exact, also where they are rare.
+fn together(segments: &[&Values]) -> io::Result<BTreeMap<String, u64>> {
+    let mut known = Vec::with_capacity(segments.len());
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for values in segments {
+        let (named, all) = values.frequent()?;
+        for (name, count) in &named {
+            *sums.entry(name.clone()).or_default() += count;
+        }
+        known.push((values, named, all));
+    }
+    let mut likely: Vec<(String, u64)> = sums.into_iter().collect();
+    likely.sort_by_key(|(_, count)| Reverse(*count));
+    likely.truncate(NAMED);
+    for (name, sum) in &mut likely {
+        for (values, named, all) in &known {
+            if !all && !named.contains_key(name) {
+                *sum += values.count_of(name)?;
             }
         }
-        Ok(named)
     }
+    Ok(likely.into_iter().collect())
 }
 
 impl Collector for CountFacets {
@@ -96,31 +135,31 @@ impl Collector for CountFacets {
         false
     }
 
-    fn merge_fruits(&self, segments: Vec<std::io::Result<Counted>>) -> tantivy::Result<Counted> {
-        let mut all = Counted::default();
-        for segment in segments {
-            let Counted { total, facets } = segment?;
-            all.total += total;
-            let pairs = [
-                (&mut all.facets.kind, facets.kind),
-                (&mut all.facets.media_type, facets.media_type),
-                (&mut all.facets.language, facets.language),
-                (&mut all.facets.year, facets.year),
-                (&mut all.facets.tag, facets.tag),
-            ];
-            for (sum, counts) in pairs {
-                for (value, count) in counts {
-                    *sum.entry(value).or_default() += count;
-                }
+    fn merge_fruits(&self, mut segments: Vec<SegmentFacets>) -> tantivy::Result<Counted> {
+        segments.retain(|segment| segment.total > 0);
+        let mut year: BTreeMap<String, u64> = BTreeMap::new();
+        for segment in &segments {
+            for (number, count) in &segment.years {
+                *year.entry(number.to_string()).or_default() += count;
             }
         }
-        all.facets = all.facets.most_frequent();
-        Ok(all)
+        let of = |values: fn(&SegmentFacets) -> &Values| {
+            together(&segments.iter().map(values).collect::<Vec<_>>())
+        };
+        let facets = Facets {
+            kind: of(|segment| &segment.kind)?,
+            media_type: of(|segment| &segment.media_type)?,
+            language: of(|segment| &segment.language)?,
+            year,
+            tag: of(|segment| &segment.tag)?,
+        };
+        let total = segments.iter().map(|segment| segment.total).sum();
+        Ok(Counted { total, facets: facets.most_frequent() })
     }
 }
 
 impl SegmentCollector for SegmentFacets {
-    type Fruit = std::io::Result<Counted>;
+    type Fruit = Self;
 
     fn collect(&mut self, doc: DocId, _: Score) {
         self.total += 1;
@@ -132,14 +171,7 @@ impl SegmentCollector for SegmentFacets {
         }
     }
 
-    fn harvest(self) -> std::io::Result<Counted> {
-        let facets = Facets {
-            kind: self.kind.named()?,
-            media_type: self.media_type.named()?,
-            language: self.language.named()?,
-            year: self.years.into_iter().map(|(year, count)| (year.to_string(), count)).collect(),
-            tag: self.tag.named()?,
-        };
-        Ok(Counted { total: self.total, facets })
+    fn harvest(self) -> Self {
+        self
     }
 }

@@ -233,7 +233,9 @@ impl Inner {
             let best = TopDocs::with_limit(limit).order_by_score();
             let wanted = query::of(&self.fields, &searcher, query.tenant_id, &meaning).map_err(broken)?;
             // Apart from the hits: the best are found without looking at all, and nothing is scored to be counted.
-            counted = searcher.search(&wanted, &CountFacets).map_err(broken)?;
+            if query.counted {
+                counted = searcher.search(&wanted, &CountFacets).map_err(broken)?;
+            }
             let found = searcher.search_with_statistics_provider(&wanted, &best, &statistics);
             for (score, address) in found.map_err(broken)? {
                 hits.push(TextHit {

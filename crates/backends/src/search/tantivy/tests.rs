@@ -27,6 +27,7 @@ async fn find(index: &TantivyIndex, query: &str) -> usize {
         filters: Vec::new(),
         any: false,
         forgiving: false,
+        counted: true,
     };
     index.query(query).await.unwrap().hits.len()
 }

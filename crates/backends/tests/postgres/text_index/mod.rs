@@ -47,6 +47,7 @@ fn ask(query: &str) -> TextQuery {
         filters: Vec::new(),
         any: false,
         forgiving: false,
+        counted: true,
     }
 }
 
