@@ -23,6 +23,8 @@ pub struct Deps {
     pub viewer: Arc<dyn Reader>,
     /// The sandboxed recognisers of text in pictures.
     pub ocr: Arc<dyn Ocr>,
+    /// The same in another way, for pages of which the first was of no use.
+    pub ocr_again: Arc<dyn Ocr>,
     /// The sandboxed model that turns texts into meanings.
     pub embedder: Arc<dyn Embedder>,
     /// What finds out what documents are and say.
