@@ -139,10 +139,12 @@ pub(in crate::stages) fn part_lines(text: &str) -> Parted {
     let mut until = 0;
     let mut parted = Parted::default();
     for (at, line) in lines.iter().enumerate() {
-        let order = (1..=SPREAD).find(|many| {
-            let several = lines.get(at..at + many);
+        let addressed = |from: usize, to: usize| {
+            let several = lines.get(from..to).filter(|several| !several.is_empty());
             several.is_some_and(|several| addresses(&several.join(" ")))
-        });
+        };
+        // It begins where it would be none without its first line.
+        let order = (1..=SPREAD).find(|many| addressed(at, at + many) && !addressed(at + 1, at + many));
         if let Some(many) = order {
             until = at + many + FOLLOWING;
         }
