@@ -9,6 +9,8 @@ mod turns;
 
 use std::time::Duration;
 
+use docmill_core::crash;
+
 pub(crate) use turns::Turns;
 
 use super::Context;
@@ -17,23 +19,29 @@ use super::Context;
 const STILL_WAITING: Duration = Duration::from_secs(20);
 
 /// A step that asks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Purpose {
     /// In the names of its answers.
     pub(super) name: &'static str,
     /// The crash point between an answer and its being kept.
-    pub(super) answered: &'static str,
+    pub(super) answered: fn(),
     /// The one after it.
-    pub(super) kept: &'static str,
+    pub(super) kept: fn(),
 }
 
 /// What a document is.
-pub(super) const CLASSIFY: Purpose =
-    Purpose { name: "classify", answered: "classify.answered", kept: "classify.answer_kept" };
+pub(super) const CLASSIFY: Purpose = Purpose {
+    name: "classify",
+    answered: || crash::point("classify.answered"),
+    kept: || crash::point("classify.answer_kept"),
+};
 
 /// What its fields are.
-pub(super) const EXTRACT: Purpose =
-    Purpose { name: "extract", answered: "extract.answered", kept: "extract.answer_kept" };
+pub(super) const EXTRACT: Purpose = Purpose {
+    name: "extract",
+    answered: || crash::point("extract.answered"),
+    kept: || crash::point("extract.answer_kept"),
+};
 
 /// Waits for a turn or an answer. That is progress: both come to an end, and others get on meanwhile.
 pub(super) async fn patiently<T>(cx: &Context<'_>, waiting: impl Future<Output = T>) -> T {

@@ -15,7 +15,7 @@ use docmill_core::ports::understander::Understood;
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::{Lease, TaskKind};
 use docmill_core::usage::Usage;
-use docmill_core::{Error, ErrorKind, Result, crash};
+use docmill_core::{Error, ErrorKind, Result};
 
 use super::believe::{self, believe};
 use super::form;
@@ -162,7 +162,7 @@ impl Case {
             },
         };
         let answer = patiently(cx, llm.ask(&question)).await;
-        crash::point(CLASSIFY.answered);
+        (CLASSIFY.answered)();
         Ok(answer.map(|answer| (llm.provider().to_owned(), answer)))
     }
 

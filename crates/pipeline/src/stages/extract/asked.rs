@@ -20,7 +20,7 @@ use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::review::ReviewState;
 use docmill_core::task::Lease;
 use docmill_core::usage::Usage;
-use docmill_core::{Error, Result, crash};
+use docmill_core::{Error, Result};
 
 use super::found::Looked;
 use super::record::KIND;
@@ -96,7 +96,7 @@ pub(super) async fn asked(
             Some(answer) => Ok(answer),
             None => match patiently(cx, llm.ask(&question)).await {
                 Ok(answer) => {
-                    crash::point(EXTRACT.answered);
+                    (EXTRACT.answered)();
                     let (round, blobs) = (rounds.len(), cx.deps.blobs.as_ref());
                     let found = place.keep(blobs, round, llm.provider(), answer).await?;
                     paid.add(&found);
