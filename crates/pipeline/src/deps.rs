@@ -31,7 +31,7 @@ pub struct Deps {
     pub understander: Arc<dyn Understander>,
     /// What takes records from documents.
     pub extractor: Arc<dyn Extractor>,
-    /// The language model that says what documents are, if one is configured.
+    /// The language model that is asked about documents, if one is configured.
     pub llm: Option<Arc<dyn Llm>>,
     /// What makes test documents up.
     pub generator: Arc<dyn Generator>,
