@@ -8,6 +8,7 @@ mod support;
 use docmill_testkit::llm::{Act, ScriptedLlm};
 use serde_json::{Map, Value, json};
 use support::Mill;
+use support::http::Client;
 
 /// Rules find neither who sells nor how much it is.
 const INVOICE: &str = "INVOICE\n\nInvoice number: R-2024-17\nInvoice date: 2024-03-09\nDue date: 2024-04-09\n\
@@ -330,6 +331,11 @@ fn cost_is_told_before_it_is_paid() {
         "{told}"
     );
     assert!(model["tokens_in"].as_u64().unwrap() > 400 && model["cost"].as_f64().unwrap() > 0.0, "{told}");
+    let server = with.serve();
+    let body = json!({ "type": "text/plain", "from": "extracting", "dry_run": true });
+    let over_http = Client::new(&server.address).post("/v1/documents/reprocess", &body).expect(200).json();
+    assert_eq!(over_http["model"], *model, "{over_http}");
+    drop(server);
     assert_eq!(llm.calls(), 0, "nothing was asked");
     let human = with.run(&dry[..5]).expect(0).stdout;
     assert!(human.contains("the language model would be asked about 2 documents"), "{human}");
