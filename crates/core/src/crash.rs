@@ -55,6 +55,8 @@ pub const POINTS: &[&str] = &[
     "transcribe.after_artifact",
     "classify.answered",
     "classify.answer_kept",
+    "extract.answered",
+    "extract.answer_kept",
     "sweep.before",
     "sweep.after",
     "index.before_read",

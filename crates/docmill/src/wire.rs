@@ -72,6 +72,7 @@ pub(crate) async fn deps(settings: &Arc<Settings>, clock: &Arc<dyn Clock>) -> Re
         reader: metered_reader(settings, clock, metrics.children.clone()).await?,
         viewer: viewer(settings, clock, metrics.children.clone())?,
         ocr: metered_ocr(settings, clock, metrics.children.clone(), false)?,
+        ocr_again: metered_ocr(settings, clock, metrics.children.clone(), true)?,
         embedder: metered_embedder(settings, clock, metrics.children.clone())?,
         understander: understander(settings).await?,
         extractor: Arc::new(docmill_extract::Local),

@@ -29,6 +29,8 @@ use support::aftermath::{aftermath, processes_of};
 const SPECIAL: &[(&str, Special)] = &[
     ("classify.answered", Special::Model),
     ("classify.answer_kept", Special::Model),
+    ("extract.answered", Special::Model),
+    ("extract.answer_kept", Special::Model),
     ("shutdown.before_release", Special::Shutdown),
     ("shutdown.after_release", Special::Shutdown),
     ("engine.before_renew", Special::SlowLease),
@@ -203,13 +205,35 @@ fn place_with(llm: &ScriptedLlm) -> Mill {
     let settings = [("DOCMILL_LLM_URL", llm.url()), ("DOCMILL_LLM_MODEL", "scripted".to_owned())];
     let mill = Mill::new().with_settings(&settings.each_ref().map(|(name, value)| (*name, value.as_str())));
     fill(&mill, 0);
+    for n in 0..4 {
+        mill.write(format!("bill-{n}.txt"), BILL.replace("R-2024-17", &format!("R-2024-{n}")));
+    }
     mill
+}
+
+/// A document whose record rules leave doubtful.
+const BILL: &str = "INVOICE\n\nInvoice number: R-2024-17\nInvoice date: 2024-03-09\nDue date: 2024-04-09\n\
+    Bill to: Jones GmbH\nPayment terms: 30 days\n\nWe kindly ask for 1190.00 and remain yours, Kestrel Traders\n";
+
+/// What it says: bills are bills, and everything else speaks of harbours.
+fn said(asked: &serde_json::Value) -> Act {
+    if asked.pointer("/response_format/json_schema/name").is_some_and(|name| name == "record") {
+        let fields = serde_json::json!({ "seller_name": "Kestrel Traders", "total_amount": "1190.00" });
+        return Act::Say(fields.to_string());
+    }
+    if asked.to_string().contains("R-2024-") {
+        let bill = serde_json::json!({
+            "title": "Invoice", "summary": null, "date": null, "type": "invoice", "tags": ["bill"],
+        });
+        return Act::Say(bill.to_string());
+    }
+    Act::describe("harbours and lighthouses")
 }
 
 /// What was asked before the kill is asked again only if its answer could not be kept.
 fn survives_asking(point: &str) {
     // Both ask at the same address, because that is part of what an answer depends on.
-    let model = ScriptedLlm::always(Act::describe("harbours and lighthouses"));
+    let model = ScriptedLlm::new(|_, asked| said(asked));
     let undisturbed = place_with(&model);
     assert_eq!(ingest(&undisturbed, None, None), Some(0));
     let questions = model.calls();
@@ -218,7 +242,7 @@ fn survives_asking(point: &str) {
     assert_eq!(ingest(&mill, None, None), Some(0), "the second run ends well");
     // Those that were on their way when the process died: a worker has at most eight of them in hand.
     let twice = model.calls() - 2 * questions;
-    let most = if point == "classify.answered" { 8 } else { 7 };
+    let most = if point.ends_with(".answered") { 8 } else { 7 };
     assert!(twice <= most, "{twice} of {questions} questions were paid for twice");
     assert_same(&aftermath(&mill), &aftermath(&undisturbed));
 }

@@ -1,6 +1,6 @@
 //! The gate: whether a record keeps to its schema, stands on evidence, and adds up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use docmill_core::extraction::{Extraction, Field, Violation};
 use serde_json::{Map, Value};
@@ -69,6 +69,29 @@ pub fn doubts(schema: &Schema, found: &Extraction) -> Vec<String> {
         doubts.push(format!("`{path}` is `{value}` with {sure:.0} % only"));
     }
     doubts
+}
+
+/// The fields that the doubts are about, by their names in the schema.
+pub fn doubtful(schema: &Schema, found: &Extraction) -> Vec<String> {
+    let root = |path: &str| path.split('[').next().unwrap_or(path).to_owned();
+    let mut names = BTreeSet::new();
+    for violation in &found.violations {
+        match schema.checks.iter().find(|check| violation.rule == "check" && check.name == violation.field) {
+            Some(check) => match &check.kind {
+                CheckKind::Sum { terms, total } => {
+                    names.extend(terms.iter().chain([total]).map(|path| root(path)));
+                }
+                CheckKind::Order { before, after } => names.extend([root(before), root(after)]),
+            },
+            None => drop(names.insert(root(&violation.field))),
+        }
+    }
+    let unsure =
+        found.fields.iter().filter(|(_, field)| field.confidence < ACCEPTED).map(|(path, _)| root(path));
+    let unsure: BTreeSet<String> = unsure.collect();
+    let is_doubtful =
+        |rule: &&FieldRule| names.contains(&rule.name) || rule.critical && unsure.contains(&rule.name);
+    schema.fields.iter().filter(is_doubtful).map(|rule| rule.name.clone()).collect()
 }
 
 fn violation(field: &str, rule: &str, message: String) -> Violation {
@@ -215,8 +238,13 @@ mod tests {
         assert_eq!(doubts(&schema, &unsure), ["`total_amount` is `12.00` with 60 % only"]);
         fields.insert("due_date".into(), field("2024-01-01", true));
         fields.insert("total_amount".into(), field("13.00", true));
-        let told: Vec<String> = pass(&schema, fields).violations.into_iter().map(|v| v.field).collect();
+        let broken = pass(&schema, fields);
+        let mut asked = doubtful(&schema, &broken);
+        asked.sort_unstable();
+        assert_eq!(asked, ["due_date", "invoice_date", "tax_basis_total", "tax_total", "total_amount"]);
+        let told: Vec<String> = broken.violations.into_iter().map(|v| v.field).collect();
         assert_eq!(told, ["net_and_tax_are_gross", "due_after_issued"]);
+        assert_eq!(doubtful(&schema, &unsure), ["total_amount"], "what does not matter is not asked for");
     }
 
     #[test]

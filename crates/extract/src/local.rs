@@ -1,11 +1,13 @@
 //! This crate as the pipeline uses it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use docmill_core::Result;
 use docmill_core::extraction::{Evidence, EvidenceSource, Extraction};
 use docmill_core::ports::Extractor;
-use docmill_core::ports::extractor::{Material, Sketch};
+use docmill_core::ports::extractor::{self, Asking, Interviewed, Material, Sketch};
+use docmill_core::ports::llm::{Answer, Question};
 use docmill_core::record::{FieldKind, SchemaField};
 use docmill_core::review::Correction;
 use docmill_core::words::PageWords;
@@ -13,8 +15,9 @@ use docmill_core::words::PageWords;
 use crate::correct::correct;
 use crate::gate;
 use crate::layout::folded;
+use crate::llm::{Interview, Looked};
 use crate::schema::{Normalise, Schema, Shape};
-use crate::{Sources, assemble, learn};
+use crate::{Sources, assemble, learn, twice};
 
 /// Raise it when the same documents give other records than before.
 const IDENTITY: &str = "local-1";
@@ -68,22 +71,28 @@ impl Extractor for Local {
 
     fn extract(&self, schema: &str, material: &Material) -> Result<Extraction> {
         let schema = Schema::parse(schema)?;
-        let found = assemble::extract(
-            &schema,
-            &assemble::Material {
-                pages: &material.pages,
-                texts: material.texts.iter().map(|(number, text)| (*number, text.as_str())).collect(),
-                data: material.data.iter().map(AsRef::as_ref).collect(),
-                metadata: &material.metadata,
-                media_type: &material.media_type,
-            },
-            Sources::Auto,
-        );
+        let found = assemble::extract(&schema, &view(material), Sources::Auto);
         Ok(learn::apply(&rules(&schema, &material.corrections), &schema, &material.pages, found))
     }
 
     fn doubts(&self, schema: &str, found: &Extraction) -> Result<Vec<String>> {
         Ok(gate::doubts(&Schema::parse(schema)?, found))
+    }
+
+    fn better(&self, schema: &str, first: &Extraction, second: &Extraction) -> Result<Extraction> {
+        Ok(twice::better(&Schema::parse(schema)?, first, second))
+    }
+
+    fn interview(
+        &self,
+        schema: &str,
+        material: Arc<Material>,
+        found: Extraction,
+        asking: Asking,
+    ) -> Result<Option<Box<dyn extractor::Interview>>> {
+        let interview = Interview::new(&Schema::parse(schema)?, material, found, asking);
+        let any = !interview.planned().is_empty();
+        Ok(any.then(|| Box::new(interview) as Box<dyn extractor::Interview>))
     }
 
     fn correct(
@@ -94,6 +103,44 @@ impl Extractor for Local {
         pages: &[PageWords],
     ) -> Result<Extraction> {
         correct(&Schema::parse(schema)?, found, changes, pages)
+    }
+}
+
+fn view(material: &Material) -> assemble::Material<'_> {
+    assemble::Material {
+        pages: &material.pages,
+        texts: material.texts.iter().map(|(number, text)| (*number, text.as_str())).collect(),
+        data: material.data.iter().map(AsRef::as_ref).collect(),
+        metadata: &material.metadata,
+        media_type: &material.media_type,
+    }
+}
+
+impl Looked for Arc<Material> {
+    fn look(&self) -> assemble::Material<'_> {
+        view(self)
+    }
+}
+
+impl extractor::Interview for Interview<Arc<Material>> {
+    fn planned(&self) -> Vec<Question> {
+        self.planned()
+    }
+
+    fn question(&mut self) -> Option<Question> {
+        self.question()
+    }
+
+    fn is_of_use(&self, answer: &Answer) -> bool {
+        self.is_of_use(answer)
+    }
+
+    fn take(&mut self, answer: Result<Answer>) {
+        self.take(answer);
+    }
+
+    fn finish(self: Box<Self>) -> Interviewed {
+        (*self).finish()
     }
 }
 

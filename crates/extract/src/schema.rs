@@ -3,7 +3,10 @@
 //! The built-in ones lie in `data/schemas`. A schema of a user is read with every mistake told by its place: a misspelt
 //! annotation that was passed over would be a check that silently never runs.
 
+use std::fmt;
+
 use docmill_core::{Error, Result};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::layout::folded;
@@ -163,7 +166,10 @@ impl Schema {
             .get("title")
             .and_then(Value::as_str)
             .ok_or_else(|| wrong("title", "is missing: it names the schema"))?;
-        let fields = fields(top, "properties", true)?;
+        let mut fields = fields(top, "properties", true)?;
+        // A map of JSON has forgotten which came first.
+        let order: Order = serde_json::from_str(text).unwrap_or_default();
+        order.sort(&mut fields);
         let finder = notes.get("finder").map(|finder| text_of(finder, "x-docmill.finder")).transpose()?;
         if let Some(finder) =
             finder.as_deref().filter(|finder| !BUILT_IN.iter().any(|(known, _)| known == finder))
@@ -179,6 +185,54 @@ impl Schema {
         }
         let version = notes.get("version").and_then(Value::as_u64).unwrap_or(1);
         Ok(Self { name: name.to_owned(), version, finder, fields, checks })
+    }
+}
+
+/// The names of properties in the order of a text, and of those inside them.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Order {
+    properties: Names,
+    items: Option<Box<Self>>,
+}
+
+#[derive(Default)]
+struct Names(Vec<(String, Order)>);
+
+impl Order {
+    fn sort(&self, fields: &mut [FieldRule]) {
+        let place = |name: &str| self.properties.0.iter().position(|(known, _)| known == name);
+        fields.sort_by_key(|field| place(&field.name));
+        for field in fields {
+            let inside = place(&field.name).and_then(|at| self.properties.0.get(at)?.1.items.as_deref());
+            if let (Shape::Rows(rows), Some(order)) = (&mut field.shape, inside) {
+                order.sort(rows);
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Names;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("properties")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Names, A::Error> {
+                let mut names = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    names.push(entry);
+                }
+                Ok(Names(names))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
     }
 }
 
@@ -316,6 +370,15 @@ mod tests {
             assert_eq!(Schema::built_in(name).unwrap().name, name);
         }
         assert!(Schema::built_in("recipe").unwrap_err().message().contains("recipe"));
+    }
+
+    #[test]
+    fn fields_keep_the_order_of_the_text() {
+        let receipt = Schema::built_in("receipt").unwrap();
+        let names: Vec<&str> = receipt.fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["company", "address", "date", "total", "currency", "tax_total", "items"]);
+        let Shape::Rows(rows) = &receipt.fields[6].shape else { panic!("rows") };
+        assert_eq!((rows[0].name.as_str(), rows[1].name.as_str()), ("description", "quantity"));
     }
 
     #[test]

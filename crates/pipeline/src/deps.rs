@@ -23,13 +23,15 @@ pub struct Deps {
     pub viewer: Arc<dyn Reader>,
     /// The sandboxed recognisers of text in pictures.
     pub ocr: Arc<dyn Ocr>,
+    /// The same in another way, for pages of which the first was of no use.
+    pub ocr_again: Arc<dyn Ocr>,
     /// The sandboxed model that turns texts into meanings.
     pub embedder: Arc<dyn Embedder>,
     /// What finds out what documents are and say.
     pub understander: Arc<dyn Understander>,
     /// What takes records from documents.
     pub extractor: Arc<dyn Extractor>,
-    /// The language model that says what documents are, if one is configured.
+    /// The language model that is asked about documents, if one is configured.
     pub llm: Option<Arc<dyn Llm>>,
     /// What makes test documents up.
     pub generator: Arc<dyn Generator>,

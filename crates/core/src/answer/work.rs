@@ -223,6 +223,26 @@ pub struct CountAnswer {
     /// Nothing was done.
     #[serde(default)]
     pub dry_run: bool,
+    /// What a language model would be asked, if one would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelEstimate>,
+}
+
+/// What asking a language model would come to, at most: what another look at a scan would settle is counted too.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ModelEstimate {
+    /// Documents that it would be asked about.
+    pub documents: u64,
+    /// Questions that are not answered and paid for yet.
+    pub questions: u64,
+    /// Tokens that it would read, about.
+    pub tokens_in: u64,
+    /// Tokens that it would write, about.
+    pub tokens_out: u64,
+    /// By the prices in the settings; null where they name none.
+    pub cost: Option<f64>,
+    /// Documents that were looked at for this; the others are taken to be like them.
+    pub sampled: u64,
 }
 
 /// A dead letter.

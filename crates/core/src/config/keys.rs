@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::llm::{self, Secret, Vision};
 use super::options::Raw;
-use super::settings::{KindSettings, LogFormat, LogLevel, SandboxMode, Settings};
+use super::settings::{Ask, KindSettings, LogFormat, LogLevel, SandboxMode, Settings};
 use super::value::{bytes_text, duration_text, parse_bytes, parse_duration};
 use crate::ocr::OcrMode;
 
@@ -33,6 +33,7 @@ pub(super) enum Place {
     Secrets(fn(&mut Settings) -> &mut Vec<String>),
     Secret(fn(&mut Settings) -> &mut Secret),
     Vision(fn(&mut Settings) -> &mut Vision),
+    Ask(fn(&mut Settings) -> &mut Ask),
     Price(fn(&mut Settings) -> &mut f64),
     Fraction(fn(&mut Settings) -> &mut f64),
     Mode(fn(&mut Settings) -> &mut SandboxMode),
@@ -302,6 +303,12 @@ pub static KEYS: &[Key] = &[
          `off` means none.",
     ),
     key(
+        "extract.ask",
+        Place::Ask(|s| &mut s.extract.ask),
+        "When the language model that `llm.url` names is asked for fields: `doubtful` only for those that a person would \
+         have to look at, `always` for all of every record, `never`.",
+    ),
+    key(
         "limits.max_document_bytes",
         Place::Bytes(|s| &mut s.limits.max_document_bytes),
         "Size of a single document.",
@@ -436,6 +443,7 @@ impl Key {
             Place::Level(_) => "`error`, `warn`, `info`, `debug` or `trace`",
             Place::Format(_) => "`text` or `json`",
             Place::Vision(_) => "`auto`, `yes` or `no`",
+            Place::Ask(_) => "`never`, `doubtful` or `always`",
             Place::Ocr(_) => "`auto`, `never` or `always`",
         }
     }
@@ -465,6 +473,7 @@ impl Key {
             Place::Ocr(at) => *at(settings) = named(raw, OcrMode::ALL, OcrMode::name)?,
             Place::Secret(at) => *at(settings) = Secret::new(text(raw)?.trim()),
             Place::Vision(at) => *at(settings) = named(raw, Vision::ALL, Vision::name)?,
+            Place::Ask(at) => *at(settings) = named(raw, Ask::ALL, Ask::name)?,
             Place::Price(at) => *at(settings) = price(raw)?,
             Place::Fraction(at) => *at(settings) = fraction(raw)?,
             Place::KindCount(at) => {
@@ -498,6 +507,7 @@ impl Key {
             Place::Secrets(at) => format!("[{}]", vec![quoted("***"); at(s).len()].join(", ")),
             Place::Secret(at) => quoted(if at(s).is_empty() { "" } else { "***" }),
             Place::Vision(at) => quoted(at(s).name()),
+            Place::Ask(at) => quoted(at(s).name()),
             Place::Mode(at) => quoted(match at(s) {
                 SandboxMode::BestEffort => "best_effort",
                 SandboxMode::Required => "required",

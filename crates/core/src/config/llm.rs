@@ -215,9 +215,10 @@ fn placed(place: &str) -> Result<String, String> {
 pub(super) const URL: Key = key(
     "llm.url",
     Place::Text(|s| &mut s.llm.url),
-    "The language model that says what documents are, after docmill has found out what it can by itself; empty means \
-     none. `openai:`, `anthropic:`, `gemini:` and `ollama:` are these services where they usually are; an address may \
-     follow the colon. An address alone, such as `http://127.0.0.1:8080/v1`, is a server that speaks like OpenAI's. \
+    "The language model that says what documents are, and what the fields are that rules leave open (`extract.ask`), \
+     after docmill has found out what it can by itself; empty means none. `openai:`, `anthropic:`, `gemini:` and \
+     `ollama:` are these services where they usually are; an address may follow the colon. An address alone, such as \
+     `http://127.0.0.1:8080/v1`, is a server that speaks like OpenAI's. \
      The text of documents is sent there.",
 );
 
@@ -244,7 +245,8 @@ pub(super) const VISION: Key = key(
 pub(super) const MAX_TEXT: Key = key(
     "llm.max_text",
     Place::Bytes(|s| &mut s.llm.max_text_bytes),
-    "How much of a text is sent: most of it from the beginning, some from the end.",
+    "How much of a text is sent: most of it from the beginning, some from the end. For fields it is sent in pieces of \
+     this size, at most eight.",
 );
 
 pub(super) const TIMEOUT: Key =

@@ -19,7 +19,7 @@ pub use llm::{LlmSettings, Provider, Secret, Vision};
 pub use options::{ConfigProblem, Options, Raw, Schemes, Written, WrittenAt, resolve};
 pub use reference::reference;
 pub use settings::{
-    BlobSettings, CloudVariables, EngineSettings, ExtractSettings, KindSettings, LogFormat, LogLevel,
+    Ask, BlobSettings, CloudVariables, EngineSettings, ExtractSettings, KindSettings, LogFormat, LogLevel,
     LogSettings, OcrSettings, OtelSettings, SandboxMode, SandboxSettings, Settings, UnderstandSettings,
 };
 pub use value::{bytes_text, duration_text, parse_address, parse_bytes, parse_duration};

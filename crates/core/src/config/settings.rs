@@ -179,12 +179,40 @@ impl Default for OcrSettings {
 pub struct ExtractSettings {
     /// `type=schema`, or one name where both are called the same. Empty means none, and so does `off`.
     pub schemas: Vec<String>,
+    /// When a language model is asked for fields.
+    pub ask: Ask,
+}
+
+/// When a language model is asked for the fields of documents that come in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ask {
+    /// Rules are all there is.
+    Never,
+    /// For what a person would have to look at, and for nothing else.
+    #[default]
+    Doubtful,
+    /// For every field of every record.
+    Always,
+}
+
+impl Ask {
+    /// Every value.
+    pub const ALL: &'static [Self] = &[Self::Never, Self::Doubtful, Self::Always];
+
+    /// As written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Doubtful => "doubtful",
+            Self::Always => "always",
+        }
+    }
 }
 
 impl Default for ExtractSettings {
     fn default() -> Self {
         let schemas = ["invoice", "receipt", "statement=bank_statement", "contract=nda"];
-        Self { schemas: schemas.map(str::to_owned).to_vec() }
+        Self { schemas: schemas.map(str::to_owned).to_vec(), ask: Ask::default() }
     }
 }
 

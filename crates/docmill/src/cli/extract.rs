@@ -8,6 +8,7 @@ use docmill_core::artifact::TextSource;
 use docmill_core::extraction::{EvidenceSource, Extraction};
 use docmill_core::limits::{MIB, read_capped};
 use docmill_core::ports::Llm;
+use docmill_core::ports::extractor::Asking;
 use docmill_core::record::ExtractAnswer;
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
@@ -136,7 +137,8 @@ async fn asked(
     local: Extraction,
 ) -> Extraction {
     let material = material(examined, data);
-    let mut interview = Interview::new(&task.schema, &material, local, task.max_text);
+    let asking = Asking { all: true, max_bytes: task.max_text, ..Asking::default() };
+    let mut interview = Interview::new(&task.schema, &material, local, asking);
     while let Some(question) = interview.question() {
         interview.take(model.ask(&question).await);
     }

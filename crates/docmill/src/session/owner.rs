@@ -122,6 +122,7 @@ impl Owner {
         };
         self.deps.reader.shutdown().await;
         self.deps.ocr.shutdown().await;
+        self.deps.ocr_again.shutdown().await;
         self.deps.embedder.shutdown().await;
         if let Some(spans) = &self.deps.spans {
             spans.close().await;

@@ -87,6 +87,7 @@ async fn prune_everything(mill: &Mill) {
         reader: Arc::new(Nobody),
         viewer: Arc::new(Nobody),
         ocr: Arc::new(NoOcr::new("nobody recognises here", "this test reads nothing")),
+        ocr_again: Arc::new(NoOcr::new("nobody recognises here", "this test reads nothing")),
         embedder: Arc::new(NoEmbedder::new("nobody embeds here", "this test reads nothing")),
         understander: Arc::new(docmill_understand::Local::new().unwrap()),
         extractor: Arc::new(docmill_extract::Local),

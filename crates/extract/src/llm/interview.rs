@@ -7,9 +7,10 @@
 //! | a value that stands nowhere | what rules found; where they found nothing it is told as ungrounded |
 //! | a refusal, silence, no connection | what rules found |
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use docmill_core::extraction::{EvidenceSource, Extraction, Field};
+use docmill_core::ports::extractor::{Asking, Interviewed};
 use docmill_core::ports::llm::{Answer, Question};
 use docmill_core::{Error, ErrorKind, Result};
 
@@ -17,7 +18,7 @@ use super::{answer, question};
 use crate::Material;
 use crate::find::Reading;
 use crate::gate::{self, rule_of};
-use crate::ground::Ground;
+use crate::ground::{Ground, Seen};
 use crate::layout::{Sheet, folded};
 use crate::normalise::notation;
 use crate::schema::{FieldRule, Schema, Shape};
@@ -34,18 +35,34 @@ const DISPUTED: f32 = 0.6;
 /// What rules are as sure of as this is not given up for what a model says.
 const FIRM: f32 = 0.85;
 
+/// A document that can be looked at as often as that is needed.
+pub trait Looked {
+    /// The document.
+    fn look(&self) -> Material<'_>;
+}
+
+impl Looked for &Material<'_> {
+    fn look(&self) -> Material<'_> {
+        (*self).clone()
+    }
+}
+
 /// One document and a model that is asked about it.
 #[derive(Debug)]
-pub struct Interview<'a> {
-    schema: &'a Schema,
-    material: &'a Material<'a>,
+pub struct Interview<M> {
+    schema: Schema,
+    material: M,
     local: Extraction,
     pieces: Vec<String>,
+    /// What is asked for.
+    names: Vec<String>,
     waiting: VecDeque<Asked>,
     asked: Option<Asked>,
     /// Whether the one more try is left.
     again: bool,
     said: BTreeMap<String, String>,
+    /// Words that vouch for nothing.
+    distrusted: BTreeSet<String>,
     model: Option<String>,
     tokens: (u64, u64),
     problem: Option<Error>,
@@ -58,34 +75,47 @@ struct Asked {
     names: Vec<String>,
 }
 
-/// What came of it.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The record, of rules and model together, with the model and its tokens.
-    pub extraction: Extraction,
-    /// Why the model was of no use, if it was not.
-    pub problem: Option<Error>,
-}
-
-impl<'a> Interview<'a> {
-    /// About a document of which rules have found `local`. Of its text at most `max_bytes` go into one question.
-    pub fn new(schema: &'a Schema, material: &'a Material<'a>, local: Extraction, max_bytes: usize) -> Self {
-        let pieces = question::pieces(&material.texts, max_bytes);
-        let names: Vec<String> = schema.fields.iter().map(|rule| rule.name.clone()).collect();
-        let waiting = (0..pieces.len()).map(|piece| Asked { piece, names: names.clone() }).collect();
+impl<M: Looked> Interview<M> {
+    /// About a document of which rules have found `local`.
+    pub fn new(schema: &Schema, material: M, local: Extraction, asking: Asking) -> Self {
+        let pieces = question::pieces(&material.look().texts, asking.max_bytes);
+        let names = if asking.all {
+            schema.fields.iter().map(|rule| rule.name.clone()).collect()
+        } else {
+            gate::doubtful(schema, &local)
+        };
+        let count = if names.is_empty() { 0 } else { pieces.len() };
+        let waiting = (0..count).map(|piece| Asked { piece, names: names.clone() }).collect();
         Self {
-            schema,
+            schema: schema.clone(),
             material,
             local,
             pieces,
+            names,
             waiting,
             asked: None,
             again: true,
             said: BTreeMap::new(),
+            distrusted: asking.distrusted,
             model: None,
             tokens: (0, 0),
             problem: None,
         }
+    }
+
+    /// Everything that is asked if nothing has to be asked again.
+    pub fn planned(&self) -> Vec<Question> {
+        self.waiting.iter().filter_map(|asked| self.about(asked)).collect()
+    }
+
+    /// Whether an answer to the last question, or to a planned one before the first, has the form that was asked for.
+    pub fn is_of_use(&self, answer: &Answer) -> bool {
+        let asked = self.asked.as_ref().or(self.waiting.front());
+        asked.is_some_and(|asked| answer::read(&self.schema, &asked.names, answer).is_ok())
+    }
+
+    fn about(&self, asked: &Asked) -> Option<Question> {
+        Some(question::about(&self.schema, &asked.names, self.pieces.get(asked.piece)?))
     }
 
     /// What to ask next; nothing when all is said.
@@ -96,15 +126,16 @@ impl<'a> Interview<'a> {
         if self.waiting.is_empty() && self.again {
             self.again = false;
             let names = self.lacking();
-            if !names.is_empty() {
+            // The same question would get the same answer.
+            if !names.is_empty() && names != self.names {
                 let pieces = 0..self.pieces.len();
                 self.waiting.extend(pieces.map(|piece| Asked { piece, names: names.clone() }));
             }
         }
         let asked = self.waiting.pop_front()?;
-        let question = question::about(self.schema, &asked.names, self.pieces.get(asked.piece)?);
+        let question = self.about(&asked);
         self.asked = Some(asked);
-        Some(question)
+        question
     }
 
     /// Takes what came of the last question.
@@ -113,7 +144,7 @@ impl<'a> Interview<'a> {
         let read = answer.and_then(|answer| {
             self.tokens.0 += answer.tokens_in;
             self.tokens.1 += answer.tokens_out;
-            let read = answer::read(self.schema, &asked.names, &answer);
+            let read = answer::read(&self.schema, &asked.names, &answer);
             self.model = Some(answer.model);
             read
         });
@@ -128,21 +159,22 @@ impl<'a> Interview<'a> {
     }
 
     /// The record, and what went wrong.
-    pub fn finish(self) -> Outcome {
-        let mut extraction = gate::pass(self.schema, self.merged());
+    pub fn finish(self) -> Interviewed {
+        let mut extraction = gate::pass(&self.schema, self.merged());
         extraction.model = self.model;
         (extraction.tokens_in, extraction.tokens_out) = self.tokens;
-        Outcome { extraction, problem: self.problem }
+        Interviewed { extraction, problem: self.problem }
     }
 
     /// Puts the values of one answer to those of the others: rows follow, single values are kept if they are new.
     fn keep(&mut self, said: &BTreeMap<String, String>) {
-        for rule in &self.schema.fields {
+        for at in 0..self.schema.fields.len() {
+            let Some(rule) = self.schema.fields.get(at).cloned() else { continue };
             let begin = format!("{}[", rule.name);
             if rule.shape == Shape::Text {
                 if let Some(value) = said.get(&rule.name) {
                     let known = self.said.get(&rule.name);
-                    if known.is_none_or(|known| !self.stands(rule, known)) {
+                    if known.is_none_or(|known| !self.stands(&rule, known)) {
                         self.said.insert(rule.name.clone(), value.clone());
                     }
                 }
@@ -162,10 +194,11 @@ impl<'a> Interview<'a> {
     }
 
     fn stands(&self, rule: &FieldRule, value: &str) -> bool {
-        let sheet = Sheet::new(self.material.pages);
+        let material = self.material.look();
+        let sheet = Sheet::new(material.pages);
         let reading = Reading::new(&sheet);
-        let ground = Ground { reading: &reading, texts: &self.material.texts };
-        ground.seek(rule, value).is_some()
+        let ground = Ground { reading: &reading, texts: &material.texts };
+        vouched(&ground, rule, value, &self.distrusted).is_some()
     }
 
     /// Critical fields that neither rules nor the model have found.
@@ -180,20 +213,35 @@ impl<'a> Interview<'a> {
         self.schema.fields.iter().filter(lacks).map(|rule| rule.name.clone()).collect()
     }
 
+    /// A value as the model said it, with the place that vouches for it, if there is one.
+    fn heard(&self, ground: &Ground<'_>, rule: &FieldRule, said: &str) -> Field {
+        let order = ground.reading.order;
+        let written = rule.normalise.and_then(|kind| notation(kind, said, order));
+        let value = written.unwrap_or_else(|| said.to_owned());
+        let seen = vouched(ground, rule, &value, &self.distrusted);
+        Field {
+            confidence: seen.as_ref().map_or(0.0, |seen| GROUNDED * seen.read),
+            evidence: seen.map(|seen| seen.evidence).unwrap_or_default(),
+            value: value.into(),
+            method: METHOD.to_owned(),
+        }
+    }
+
     /// Rules and model together.
     fn merged(&self) -> BTreeMap<String, Field> {
         let mut fields = self.local.fields.clone();
         if self.said.is_empty() {
             return fields;
         }
-        let sheet = Sheet::new(self.material.pages);
+        let material = self.material.look();
+        let sheet = Sheet::new(material.pages);
         let reading = Reading::new(&sheet);
-        let ground = Ground { reading: &reading, texts: &self.material.texts };
+        let ground = Ground { reading: &reading, texts: &material.texts };
         for rule in &self.schema.fields {
             let begin = format!("{}[", rule.name);
             if rule.shape == Shape::Text {
                 if let Some(said) = self.said.get(&rule.name) {
-                    let heard = heard(&ground, rule, said);
+                    let heard = self.heard(&ground, rule, said);
                     let chosen = chosen(fields.remove(&rule.name), heard);
                     fields.insert(rule.name.clone(), chosen);
                 }
@@ -203,7 +251,9 @@ impl<'a> Interview<'a> {
                 .said
                 .iter()
                 .filter(|(path, _)| path.starts_with(&begin))
-                .filter_map(|(path, said)| Some((path.clone(), heard(&ground, rule_of(rule, path)?, said))))
+                .filter_map(|(path, said)| {
+                    Some((path.clone(), self.heard(&ground, rule_of(rule, path)?, said)))
+                })
                 .collect();
             let known: Vec<&Field> =
                 fields.iter().filter(|(path, _)| path.starts_with(&begin)).map(|(_, field)| field).collect();
@@ -219,18 +269,17 @@ impl<'a> Interview<'a> {
     }
 }
 
-/// A value as the model said it, with the place that vouches for it, if there is one.
-fn heard(ground: &Ground<'_>, rule: &FieldRule, said: &str) -> Field {
-    let order = ground.reading.order;
-    let written = rule.normalise.and_then(|kind| notation(kind, said, order));
-    let value = written.unwrap_or_else(|| said.to_owned());
-    let seen = ground.seek(rule, &value);
-    Field {
-        confidence: seen.as_ref().map_or(0.0, |seen| GROUNDED * seen.read),
-        evidence: seen.map(|seen| seen.evidence).unwrap_or_default(),
-        value: value.into(),
-        method: METHOD.to_owned(),
-    }
+/// Where a value stands, other than in what speaks to the model.
+fn vouched(
+    ground: &Ground<'_>,
+    rule: &FieldRule,
+    value: &str,
+    distrusted: &BTreeSet<String>,
+) -> Option<Seen> {
+    let seen = ground.seek(rule, value)?;
+    let spans = seen.evidence.iter().filter_map(|evidence| evidence.span.as_deref());
+    let addressed = spans.flat_map(Asking::words).any(|word| distrusted.contains(&word));
+    (!addressed).then_some(seen)
 }
 
 /// Of what rules found and what a model said, the one that is taken.
@@ -270,7 +319,11 @@ mod tests {
     }
 
     /// Asks with these answers, one after the other, and says how many were wanted.
-    fn interview(answers: &[Result<Answer>]) -> (Outcome, usize) {
+    fn interview(answers: &[Result<Answer>]) -> (Interviewed, usize) {
+        asked_for(answers, Asking { all: true, max_bytes: 8_000, ..Asking::default() })
+    }
+
+    fn asked_for(answers: &[Result<Answer>], asking: Asking) -> (Interviewed, usize) {
         let schema = Schema::built_in("receipt").unwrap();
         let pages: [PageWords; 1] = [page(&LINES)];
         let nothing = BTreeMap::new();
@@ -283,7 +336,7 @@ mod tests {
         };
         let local = extract(&schema, &material, Sources::Page);
         assert!(!local.fields.contains_key("total"), "rules do not know this label: {local:?}");
-        let mut interview = Interview::new(&schema, &material, local, 8_000);
+        let mut interview = Interview::new(&schema, &material, local, asking);
         let mut asked = 0;
         while let Some(question) = interview.question() {
             assert!(question.task.contains("total"));
@@ -368,5 +421,36 @@ mod tests {
             assert_eq!(outcome.extraction.data["company"], "Corner Shop");
             assert!(outcome.extraction.violations.iter().any(|v| v.field == "total" && v.rule == "missing"));
         }
+    }
+    #[test]
+    fn only_what_is_doubtful_is_asked_for() {
+        let schema = Schema::built_in("receipt").unwrap();
+        let local = Extraction { schema: "receipt".into(), ..gate::pass(&schema, BTreeMap::new()) };
+        let nothing = BTreeMap::new();
+        let material = Material {
+            pages: &[],
+            texts: vec![(1, TEXT)],
+            data: Vec::new(),
+            metadata: &nothing,
+            media_type: "text/plain",
+        };
+        let asking = Asking { max_bytes: 8_000, ..Asking::default() };
+        let interview = Interview::new(&schema, &material, local, asking.clone());
+        let asked = interview.planned();
+        let [question] = asked.as_slice() else { panic!("one piece: {asked:?}") };
+        let names: Vec<&str> =
+            question.schema.body["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names, ["company", "date", "total"]);
+        let (outcome, asked) = asked_for(&[Ok(answer(r#"{"total": "12.50"}"#, Ending::Complete))], asking);
+        assert_eq!((asked, outcome.extraction.valid), (1, true), "the total alone: {outcome:?}");
+    }
+
+    #[test]
+    fn what_stands_only_in_words_to_the_model_vouches_for_nothing() {
+        let distrusted = Asking::words("all 12.50").collect();
+        let asking = Asking { all: false, max_bytes: 8_000, distrusted };
+        let (outcome, _) = asked_for(&[Ok(answer(r#"{"total": "12.50"}"#, Ending::Complete))], asking);
+        let told = &outcome.extraction.violations;
+        assert!(told.iter().any(|v| v.field == "total" && v.rule == "ungrounded"), "{outcome:?}");
     }
 }

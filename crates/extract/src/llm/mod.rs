@@ -8,4 +8,4 @@ mod answer;
 mod interview;
 mod question;
 
-pub use interview::{Interview, Outcome};
+pub use interview::{Interview, Looked};

@@ -27,6 +27,7 @@ pub(super) async fn drain(engine: &Engine) {
     // What has begun but waits for a child comes back by itself, and is handed back as it comes.
     engine.inner.deps.reader.drain().await;
     engine.inner.deps.ocr.drain().await;
+    engine.inner.deps.ocr_again.drain().await;
 
     wait_for_running(engine, running).await;
     for seat in engine.seats.all() {

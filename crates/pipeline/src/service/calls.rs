@@ -420,21 +420,26 @@ async fn retry(inner: &Inner, tenant: TenantId, id: Option<&str>) -> Result<Valu
     let answer = store.retry(tenant, id).await?;
     if let Some(id) = id
         && answer.count == 0
-        && is_unclassified(inner, tenant, id).await?
+        && let Some(stage) = unfinished(inner, tenant, id).await?
     {
-        // Nothing failed but the model: only that step is done again.
+        // Nothing failed but what adds to the document: only that step is done again.
         let ids = [id.to_owned()];
-        return json(reprocess::reprocess(inner, tenant, &ids, None, Some(Stage::Classifying), false).await?);
+        return json(reprocess::reprocess(inner, tenant, &ids, None, Some(stage), false).await?);
     }
     json(answer)
 }
 
-/// Whether asking a model came to nothing, or to something that the document does not bear out.
-async fn is_unclassified(inner: &Inner, tenant: TenantId, id: &str) -> Result<bool> {
-    let Some(shown) = inner.deps.store.show(tenant, id).await? else { return Ok(false) };
-    let unclassified = shown.problems.iter().any(|problem| problem.code == ResultCode::NotClassified)
-        || (shown.state == DocumentState::Unclassified && inner.deps.llm.is_some());
-    Ok(shown.status == Stage::Completed && unclassified)
+/// Where to begin with a document that is complete, but of which a model could not say what it is, or what its fields are.
+async fn unfinished(inner: &Inner, tenant: TenantId, id: &str) -> Result<Option<Stage>> {
+    let Some(shown) = inner.deps.store.show(tenant, id).await? else { return Ok(None) };
+    let has = |code: ResultCode| shown.problems.iter().any(|problem| problem.code == code);
+    let nameless = shown.state == DocumentState::Unclassified && inner.deps.llm.is_some();
+    let stage = if has(ResultCode::NotClassified) || nameless {
+        Some(Stage::Classifying)
+    } else {
+        has(ResultCode::NotExtracted).then_some(Stage::Extracting)
+    };
+    Ok(stage.filter(|_| shown.status == Stage::Completed))
 }
 
 async fn change_batch(inner: &Inner, tenant: TenantId, batch: &str, change: BatchChange) -> Result<Value> {

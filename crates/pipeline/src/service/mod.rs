@@ -40,7 +40,7 @@ use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::engine::{self, EngineHandle, EngineOptions};
 use crate::pages::Viewer;
-use crate::stages::classify::Turns;
+use crate::stages::asking::Turns;
 use crate::stages::receive::together::Together;
 use crate::stages::receive::{self, Offer};
 use sample::Sampler;

@@ -12,6 +12,7 @@ use futures::{StreamExt as _, TryStreamExt as _};
 
 use super::{Inner, find_head};
 use crate::plan;
+use crate::stages::extract::estimate::estimate;
 use crate::stages::payload::Payload;
 
 /// Documents that are started in one transaction.
@@ -53,7 +54,7 @@ pub(super) async fn reprocess(
     }
     let unsupported: Vec<DocumentId> = unsupported(inner, tenant, &selection, from).await?;
     let mut answer = CountAnswer { dry_run, ..CountAnswer::default() };
-    let mut items = Vec::new();
+    let mut taken = Vec::new();
     for selected in inner.deps.store.select(tenant, &selection).await? {
         let reason = if selected.busy {
             Some("busy")
@@ -69,10 +70,14 @@ pub(super) async fn reprocess(
                 answer.skipped += 1;
                 *answer.reasons.entry(reason.to_owned()).or_default() += 1;
             }
-            None => items.push(item(inner, &selected, from)?),
+            None => taken.push(selected),
         }
     }
-    answer.count = items.len() as u64;
+    answer.count = taken.len() as u64;
+    let items = taken.iter().map(|selected| item(inner, selected, from)).collect::<Result<Vec<_>>>()?;
+    if dry_run && from == Some(Stage::Extracting) {
+        answer.model = estimate(&inner.deps, tenant, &taken).await?;
+    }
     if !dry_run && !items.is_empty() {
         answer.batch_id = Some(start(inner, tenant, items).await?);
     }

@@ -114,8 +114,9 @@ pub(super) async fn test(
     let Some(key) = &head.transcription else { return Err(unread(&head)) };
     let limit = deps.settings.limits.max_text_bytes;
     let transcript = transcripts::load(deps.blobs.as_ref(), key, limit).await?;
-    let record = found(&Source::Asked(deps, tenant, &head), &Arc::new(schema), &transcript).await?;
-    Ok(ExtractAnswer { path: head.name, extraction: record.extraction })
+    let schema = Arc::new(schema);
+    let looked = found(&Source::Asked(deps, tenant, &head), &schema, &transcript).await?;
+    Ok(ExtractAnswer { path: head.name, extraction: looked.record(&schema).extraction })
 }
 
 fn unread(head: &DocumentHead) -> Error {

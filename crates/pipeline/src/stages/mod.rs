@@ -4,6 +4,7 @@
 //! members of a container under the task's lease; everything else they return as a value, and only the engine
 //! commits it. What follows is asked of `plan`, never decided here.
 
+pub(crate) mod asking;
 pub mod classify;
 pub mod extract;
 pub mod intake;
@@ -63,7 +64,7 @@ pub struct Context<'a> {
     pub(crate) deps: &'a Deps,
     pub(crate) disk: &'a DiskWatch,
     pub(crate) progress: &'a Progress,
-    pub(crate) turns: &'a classify::Turns,
+    pub(crate) turns: &'a asking::Turns,
 }
 
 impl Context<'_> {

@@ -1,10 +1,11 @@
 //! An extractor that finds the first word of a document, and breaks on some.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use docmill_core::extraction::{Extraction, Field};
 use docmill_core::ports::Extractor;
-use docmill_core::ports::extractor::{Material, Sketch};
+use docmill_core::ports::extractor::{Asking, Interview, Material, Sketch};
 use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 
@@ -51,6 +52,21 @@ impl Extractor for FirstWord {
 
     fn doubts(&self, _schema: &str, found: &Extraction) -> Result<Vec<String>> {
         Ok(if found.data["word"] == "doubtful" { vec!["it says so".into()] } else { Vec::new() })
+    }
+
+    fn better(&self, _schema: &str, first: &Extraction, second: &Extraction) -> Result<Extraction> {
+        let doubtful = first.data["word"] == "doubtful";
+        Ok(if doubtful { second.clone() } else { first.clone() })
+    }
+
+    fn interview(
+        &self,
+        _schema: &str,
+        _material: Arc<Material>,
+        _found: Extraction,
+        _asking: Asking,
+    ) -> Result<Option<Box<dyn Interview>>> {
+        Ok(None)
     }
 
     fn correct(

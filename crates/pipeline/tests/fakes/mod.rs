@@ -73,6 +73,7 @@ pub(crate) struct World {
     pub(crate) blobs: Arc<FakeBlobs>,
     pub(crate) reader: Arc<FakeReader>,
     pub(crate) ocr: Arc<FakeOcr>,
+    pub(crate) ocr_again: Arc<FakeOcr>,
     pub(crate) embedder: Arc<FakeEmbedder>,
     pub(crate) vectors: Arc<FakeVectors>,
     pub(crate) spans: Arc<FakeSpans>,
@@ -111,6 +112,7 @@ impl World {
         let blobs = Arc::new(FakeBlobs::default());
         let reader = Arc::new(FakeReader::default());
         let ocr = Arc::new(FakeOcr::default());
+        let ocr_again = Arc::new(FakeOcr::default());
         let spans = Arc::new(FakeSpans::default());
         let (embedder, vectors) = (Arc::new(FakeEmbedder::default()), Arc::new(FakeVectors::default()));
         let kinds: Vec<_> = stages::ALL.iter().map(|handler| handler.kind()).collect();
@@ -120,6 +122,7 @@ impl World {
             reader: Arc::clone(&reader) as _,
             viewer: Arc::clone(&reader) as _,
             ocr: Arc::clone(&ocr) as _,
+            ocr_again: Arc::clone(&ocr_again) as _,
             embedder: Arc::clone(&embedder) as _,
             understander: Arc::new(FirstLine),
             extractor: Arc::new(FirstWord),
@@ -140,6 +143,7 @@ impl World {
             blobs,
             reader,
             ocr,
+            ocr_again,
             embedder,
             vectors,
             spans,

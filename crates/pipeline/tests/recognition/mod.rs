@@ -122,3 +122,50 @@ async fn pictures_in_a_letter_that_fail_or_say_nothing_leave_its_text_alone() {
     let transcript = transcript(&world, "letter2.docx").await;
     assert_eq!((transcript.pages[0].text.as_str(), transcript.problems.len()), ("page 1", 2));
 }
+
+fn keeps_notes(settings: &mut docmill_core::config::Settings) {
+    settings.extract.schemas = vec![format!("note={}", crate::fakes::extractor::SCHEMA)];
+}
+
+#[tokio::test(start_paused = true)]
+async fn scan_with_a_doubtful_record_is_looked_at_once_more_by_the_others() {
+    let world = World::with(keeps_notes);
+    world.ocr.see("doubtful words", 0.9);
+    world.ocr_again.see("clear words", 0.9);
+    world.offer("scan-note.png", b"pixels").await;
+    world.work().await;
+    let records = world.store.extracted();
+    let [record] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!((record.extraction.data["word"].as_str(), record.reasons.len()), (Some("clear"), 0));
+    assert_eq!(world.ocr.recognised.load(Ordering::SeqCst), 3, "the text that is there is the first look");
+    assert_eq!(world.ocr_again.recognised.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_look_that_cannot_be_had_leaves_the_first_to_a_person() {
+    for failing in [false, true] {
+        let world = World::with(keeps_notes);
+        world.ocr.see("doubtful words", 0.9);
+        if failing {
+            world.ocr_again.see("clear words", 0.9);
+            *world.ocr_again.fails_on.lock().unwrap() = Some((1, ErrorKind::Corrupt));
+        }
+        world.offer("scan-note.png", b"pixels").await;
+        world.work().await;
+        assert_eq!(world.end("scan-note.png"), Some((S::Completed, R::Success)));
+        let records = world.store.extracted();
+        let [record] = records.as_slice() else { panic!("{records:?}") };
+        let expected = if failing { "clear" } else { "doubtful" };
+        assert_eq!(record.extraction.data["word"].as_str(), Some(expected));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn scan_that_is_sure_is_looked_at_once() {
+    let world = World::with(keeps_notes);
+    world.ocr.see("plain words", 0.9);
+    world.ocr_again.see("clear words", 0.9);
+    world.offer("scan-note.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.ocr_again.recognised.load(Ordering::SeqCst), 0);
+}

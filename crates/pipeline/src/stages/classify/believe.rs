@@ -16,8 +16,8 @@ use docmill_core::ports::understander::Understood;
 use docmill_core::text::is_unspaced;
 use docmill_core::understanding::{Evidence, Understanding};
 
-use super::addressed;
 use super::form::{OTHER, Said};
+use crate::stages::asking::addressed;
 
 /// How the evidence names this.
 const METHOD: &str = "llm";

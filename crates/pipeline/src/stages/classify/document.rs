@@ -2,7 +2,6 @@
 //! where a model is configured, and never stands in its way: whatever goes wrong with the model becomes a warning.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use docmill_core::artifact::{Artifact, Transcript};
@@ -16,14 +15,15 @@ use docmill_core::ports::understander::Understood;
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::task::{Lease, TaskKind};
 use docmill_core::usage::Usage;
-use docmill_core::{Error, ErrorKind, Result, crash};
+use docmill_core::{Error, ErrorKind, Result};
 
 use super::believe::{self, believe};
 use super::form;
-use super::kept::{Found, Place};
 use super::material::{self, Shown};
 use super::prompt;
 use crate::plan::Outcome;
+use crate::stages::asking::kept::{Found, Place};
+use crate::stages::asking::{CLASSIFY, patiently};
 use crate::stages::extract::schema_of;
 use crate::stages::payload::{Payload, TextEnd};
 use crate::stages::transcribe::{facts, understood, verdict};
@@ -32,9 +32,6 @@ use crate::transcripts;
 
 /// The kind.
 pub const KIND: TaskKind = TaskKind::named("classify-document");
-
-/// How often whoever waits says so.
-const STILL_WAITING: Duration = Duration::from_secs(20);
 
 /// The handler.
 pub struct ClassifyDocument;
@@ -128,10 +125,11 @@ impl Case {
         fingerprint: ContentHash,
         force: bool,
     ) -> Result<Answered> {
-        let place = Place { document_id: document(lease)?.document_id, fingerprint };
+        let place = Place { purpose: CLASSIFY, document_id: document(lease)?.document_id, fingerprint };
         let turn = cx.turns.of(&place.key(0));
         let _turn = patiently(cx, turn.lock()).await;
-        let (kept, round) = place.newest(cx.deps.blobs.as_ref()).await?;
+        let mut rounds = place.all(cx.deps.blobs.as_ref()).await?;
+        let (round, kept) = (rounds.len(), rounds.pop());
         // An answer that was of use is never paid for twice; one that was not, when a person asks for it.
         let kept = kept.filter(|found| !force || form::read(&found.kept.answer).is_ok());
         let found = match kept {
@@ -164,7 +162,7 @@ impl Case {
             },
         };
         let answer = patiently(cx, llm.ask(&question)).await;
-        crash::point("classify.answered");
+        (CLASSIFY.answered)();
         Ok(answer.map(|answer| (llm.provider().to_owned(), answer)))
     }
 
@@ -222,20 +220,6 @@ fn is_of_the_picture(kind: ErrorKind) -> bool {
             | ErrorKind::ChildCrashed
             | ErrorKind::Bug
     )
-}
-
-/// Waits for a turn or an answer. That is progress: both come to an end, and others get on meanwhile.
-async fn patiently<T>(cx: &Context<'_>, waiting: impl Future<Output = T>) -> T {
-    let mut waiting = std::pin::pin!(waiting);
-    loop {
-        tokio::select! {
-            done = &mut waiting => {
-                cx.progress();
-                return done;
-            }
-            () = tokio::time::sleep(STILL_WAITING) => cx.progress(),
-        }
-    }
 }
 
 fn warning(kind: ErrorKind, message: String) -> Problem {

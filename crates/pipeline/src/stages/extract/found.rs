@@ -1,4 +1,4 @@
-//! A record taken from a document, and whether a person should look at it: what is doubtful at the first look is looked at
+//! What rules take from a document, and whether a person should look at it: what is doubtful at the first look is looked at
 //! once more in another way.
 
 use std::sync::Arc;
@@ -16,35 +16,77 @@ use crate::schemas::Known;
 /// Decisions that are learnt from.
 const LEARNT_FROM: usize = 100;
 
+/// What was found, and in what.
+pub(crate) struct Looked {
+    pub(crate) extraction: Extraction,
+    /// Why a person should look.
+    pub(crate) doubts: Vec<String>,
+    pub(crate) material: Arc<Material>,
+    /// Pages of it that nobody can draw.
+    undrawn: Vec<u32>,
+}
+
+impl Looked {
+    /// The same document with another record.
+    pub(super) async fn replaced(
+        self,
+        source: &Source<'_>,
+        schema: &Arc<Known>,
+        extraction: Extraction,
+    ) -> Result<Self> {
+        judged(source, schema, self.material, self.undrawn, move || Ok(extraction)).await
+    }
+
+    /// The record of it.
+    pub(crate) fn record(self, schema: &Known) -> NewRecord {
+        let Self { mut extraction, doubts, undrawn, .. } = self;
+        // Where words have no place, a box would tell of one.
+        for evidence in extraction.fields.values_mut().flat_map(|field| &mut field.evidence) {
+            if evidence.page.is_some_and(|page| undrawn.contains(&page)) {
+                evidence.frame = None;
+            }
+        }
+        NewRecord { version: schema.version, extraction, reasons: doubts }
+    }
+}
+
 /// Takes a record.
 pub(crate) async fn found(
     source: &Source<'_>,
     schema: &Arc<Known>,
     transcript: &Transcript,
-) -> Result<NewRecord> {
-    let deps = source.deps();
+) -> Result<Looked> {
+    let first = first_look(source, schema, transcript).await?;
+    if first.doubts.is_empty() || !first.undrawn.is_empty() {
+        return Ok(first);
+    }
+    let Some((again, scanned)) = another_look(source, transcript, &first.material).await? else {
+        return Ok(first);
+    };
+    let second = looked(source, schema, Arc::new(again), Vec::new()).await?;
+    if scanned {
+        // Two engines on the same pixels: the better value of each field.
+        let surer = second.extraction.confidence > first.extraction.confidence;
+        let material = Arc::clone(if surer { &second.material } else { &first.material });
+        let extractor = Arc::clone(&source.deps().extractor);
+        let known = Arc::clone(schema);
+        let better = move || extractor.better(&known.text, &first.extraction, &second.extraction);
+        return judged(source, schema, material, Vec::new(), better).await;
+    }
+    // What a file says and what it shows: one of them. Fewer doubts, or the same number and more certainty.
+    let weight = |looked: &Looked| (looked.doubts.len(), -looked.extraction.confidence);
+    Ok(if weight(&second) < weight(&first) { second } else { first })
+}
+
+/// What the text that is there shows.
+pub(crate) async fn first_look(
+    source: &Source<'_>,
+    schema: &Arc<Known>,
+    transcript: &Transcript,
+) -> Result<Looked> {
     let (mut first, undrawn) = material(source, transcript).await?;
-    first.corrections = deps.store.corrections(source.tenant(), &schema.name, LEARNT_FROM).await?;
-    let first = Arc::new(first);
-    let mut best = looked(source, schema, Arc::clone(&first)).await?;
-    if !best.1.is_empty()
-        && undrawn.is_empty()
-        && let Some(again) = another_look(source, transcript, &first).await?
-    {
-        let second = looked(source, schema, Arc::new(again)).await?;
-        // Fewer doubts, or the same number and more certainty.
-        if (second.1.len(), -second.0.confidence) < (best.1.len(), -best.0.confidence) {
-            best = second;
-        }
-    }
-    let (mut extraction, reasons) = best;
-    // Where words have no place, a box would tell of one.
-    for evidence in extraction.fields.values_mut().flat_map(|field| &mut field.evidence) {
-        if evidence.page.is_some_and(|page| undrawn.contains(&page)) {
-            evidence.frame = None;
-        }
-    }
-    Ok(NewRecord { version: schema.version, extraction, reasons })
+    first.corrections = source.deps().store.corrections(source.tenant(), &schema.name, LEARNT_FROM).await?;
+    looked(source, schema, Arc::new(first), undrawn).await
 }
 
 /// What another way of looking shows; what cannot be seen so is no reason to lose what was seen before.
@@ -52,7 +94,7 @@ async fn another_look(
     source: &Source<'_>,
     transcript: &Transcript,
     first: &Material,
-) -> Result<Option<Material>> {
+) -> Result<Option<(Material, bool)>> {
     match seen_again(source, transcript, first).await {
         Err(error) if is_the_contents_own(&error) || error.kind() == ErrorKind::MissingDependency => Ok(None),
         looked => looked,
@@ -63,16 +105,29 @@ async fn looked(
     source: &Source<'_>,
     schema: &Arc<Known>,
     material: Arc<Material>,
-) -> Result<(Extraction, Vec<String>)> {
+    undrawn: Vec<u32>,
+) -> Result<Looked> {
+    let (extractor, known) = (Arc::clone(&source.deps().extractor), Arc::clone(schema));
+    let of = Arc::clone(&material);
+    judged(source, schema, material, undrawn, move || extractor.extract(&known.text, &of)).await
+}
+
+/// Computes a record and judges it.
+async fn judged(
+    source: &Source<'_>,
+    schema: &Arc<Known>,
+    material: Arc<Material>,
+    undrawn: Vec<u32>,
+    compute: impl FnOnce() -> Result<Extraction> + Send + 'static,
+) -> Result<Looked> {
     let (extractor, schema) = (Arc::clone(&source.deps().extractor), Arc::clone(schema));
     // Rules over thousands of words hold up whoever waits on this thread; and one that panics costs this record alone.
-    let found = blocking(move || {
-        let found = extractor.extract(&schema.text, &material)?;
-        let found = Extraction { schema: schema.name.clone(), ..found };
+    let (extraction, doubts) = blocking(move || {
+        let found = Extraction { schema: schema.name.clone(), ..compute()? };
         let doubts = extractor.doubts(&schema.text, &found)?;
         Ok((found, doubts))
     })
     .await?;
     source.progress();
-    Ok(found)
+    Ok(Looked { extraction, doubts, material, undrawn })
 }

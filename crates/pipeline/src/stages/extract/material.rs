@@ -10,6 +10,7 @@ use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::limits::MIB;
 use docmill_core::ocr::OcrMode;
+use docmill_core::ports::Ocr;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::extractor::Material;
 use docmill_core::ports::store::DocumentHead;
@@ -31,7 +32,7 @@ pub(crate) const WORDS: Want = Want { words: true, ..Want::KIND };
 /// Fields of a document stand on its first pages; of the others only the text is looked at.
 const MAX_PAGES: u32 = 100;
 
-/// Pages that are recognised although they have text, if a record is doubtful: each takes about a second.
+/// Pages that are recognised although their text is there, if a record is doubtful: each takes a second or some.
 const MAX_DOUBTED: usize = 5;
 
 /// Pages of a text without places that are looked at.
@@ -85,18 +86,17 @@ impl<'a> Source<'a> {
     async fn open(&self, want: Want) -> Result<Readings<'a>> {
         match self {
             Self::Task(cx, lease) => reading::open(cx, lease, want).await,
-            Self::Asked(deps, ..) => self.open_with(&deps.settings, want).await,
+            Self::Asked(deps, ..) => self.open_with(&deps.settings, deps.ocr.as_ref(), want).await,
         }
     }
 
-    /// Opens it under other settings.
-    async fn open_with(&self, settings: &Settings, want: Want) -> Result<Readings<'a>> {
-        let (deps, content) = (self.deps(), self.content().await?);
+    /// Opens it under other settings, for other recognisers.
+    async fn open_with(&self, settings: &Settings, ocr: &'a dyn Ocr, want: Want) -> Result<Readings<'a>> {
+        let (reader, content) = (self.deps().reader.as_ref(), self.content().await?);
         let name = match self {
             Self::Task(_, lease) => lease.subject.name.clone(),
             Self::Asked(.., head) => head.name.clone(),
         };
-        let (reader, ocr) = (deps.reader.as_ref(), deps.ocr.as_ref());
         reading::open_unstored(reader, ocr, settings, self.tenant(), name, content, want).await
     }
 }
@@ -161,22 +161,26 @@ pub(crate) fn laid_out(number: u32, text: &str) -> PageWords {
     page
 }
 
-/// The same document with its pages recognised as pixels, where the file says what the words are: what a file says and what
-/// it shows may differ. Nothing where there is no other way to see it.
+/// The same document seen in another way, and whether its words were recognised the first time too: then the other
+/// recognisers look at the same pixels. Where the file says what the words are, they are recognised as pixels, because what
+/// a file says and what it shows may differ. Nothing where there is no other way to see it.
 pub(crate) async fn seen_again(
     source: &Source<'_>,
     transcript: &Transcript,
     first: &Material,
-) -> Result<Option<Material>> {
+) -> Result<Option<(Material, bool)>> {
     let (deps, pages) = (source.deps(), &transcript.pages);
+    let scanned = pages.iter().any(|page| page.source == TextSource::Ocr);
     let is_native = pages.iter().any(|page| page.source == TextSource::Native);
+    let ocr = if scanned { &deps.ocr_again } else { &deps.ocr };
     let drawn = !first.pages.is_empty() && pages.len() <= MAX_DOUBTED;
-    if !is_native || !drawn || deps.settings.ocr.mode == OcrMode::Never || deps.ocr.available().is_err() {
+    let off = deps.settings.ocr.mode == OcrMode::Never || ocr.available().is_err();
+    if !(scanned || is_native) || !drawn || off {
         return Ok(None);
     }
     let mut settings = deps.settings.as_ref().clone();
     settings.ocr.mode = OcrMode::Always;
-    let mut readings = source.open_with(&settings, Want::TEXT).await?;
+    let mut readings = source.open_with(&settings, ocr.as_ref(), Want::TEXT).await?;
     let mut seen = Material { pages: Vec::new(), texts: Vec::new(), ..first.clone() };
     while let Some(found) = readings.next().await? {
         source.progress();
@@ -189,7 +193,7 @@ pub(crate) async fn seen_again(
     }
     seen.pages.sort_by_key(|page| page.number);
     seen.texts.sort_by_key(|(number, _)| *number);
-    Ok((!seen.pages.is_empty()).then_some(seen))
+    Ok((!seen.pages.is_empty()).then_some((seen, scanned)))
 }
 
 /// The words that a file holds, page by page.

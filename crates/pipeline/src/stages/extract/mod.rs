@@ -1,6 +1,9 @@
 //! Fields of documents that are of a type with a schema. `record` is the task, `material` what a record is taken from,
-//! `found` what is taken; whoever tries a schema on one document uses the same.
+//! `found` what rules take, `asked` what a model adds, `estimate` what that would cost; whoever tries a schema on one document
+//! uses the same rules.
 
+mod asked;
+pub(crate) mod estimate;
 pub(crate) mod found;
 pub(crate) mod material;
 pub mod record;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docmill_core::artifact::{Artifact, Transcript};
 use docmill_core::error::ErrorNote;
 use docmill_core::fingerprint::fingerprint;
 use docmill_core::ingestion::Facts;
@@ -13,6 +14,7 @@ use docmill_core::record::NewRecord;
 use docmill_core::task::{Lease, TaskKind};
 use docmill_core::{Error, ErrorKind, Result};
 
+use super::asked::{Paid, asked};
 use super::found::found;
 use super::material::Source;
 use crate::plan::Outcome;
@@ -63,23 +65,50 @@ impl TaskHandler for ExtractRecord {
             let done = Done { facts, ..Done::default() };
             return cx.done(lease, Outcome::Extracted { text, problem: None }, done);
         };
-        let taken = async {
-            let schema = Arc::new(schemas::find(cx.deps, lease.subject.tenant_id, &name, None).await?);
-            let suits = cx.deps.extractor.suits(&schema.text, &transcript.text());
-            let record =
-                if suits { Some(found(&Source::Task(cx, lease), &schema, &transcript).await?) } else { None };
-            Ok::<_, Error>((schema, record))
-        };
-        let (schema, record, problem) = match taken.await {
-            Ok((schema, record)) => (Some(schema), record, None),
+        let mut paid = Paid::default();
+        let (schema, record) = match taken(cx, lease, &name, &transcript, payload.force, &mut paid).await {
+            Ok((schema, record)) => (Some(schema), record),
             Err(error) if may_pass(error.kind()) => return Err(error),
-            Err(error) => (None, None, Some(warning(lease, &error))),
+            Err(error) => {
+                paid.problem = Some(warning(lease, &error));
+                (None, None)
+            }
         };
-        let step = step(cx, lease, schema.as_deref(), record.as_ref(), problem.as_ref())?;
+        let Paid { artifacts, usage, problem } = paid;
+        let step = step(cx, lease, schema.as_deref(), record.as_ref(), &artifacts, problem.as_ref())?;
         let extracted = record.map(Box::new);
-        let done = Done { record: step, extracted, facts, ..Done::default() };
+        let done = Done { record: step, extracted, facts, artifacts, usage, ..Done::default() };
         cx.done(lease, Outcome::Extracted { text, problem }, done)
     }
+}
+
+/// The record of a document by the schema of that name; none if it turns out to be none that the schema is for.
+async fn taken(
+    cx: &Context<'_>,
+    lease: &Lease,
+    name: &str,
+    transcript: &Transcript,
+    force: bool,
+    paid: &mut Paid,
+) -> Result<(Arc<Known>, Option<NewRecord>)> {
+    let schema = Arc::new(schemas::find(cx.deps, lease.subject.tenant_id, name, None).await?);
+    if !cx.deps.extractor.suits(&schema.text, &transcript.text()) {
+        return Ok((schema, None));
+    }
+    let source = Source::Task(cx, lease);
+    let looked = found(&source, &schema, transcript).await?;
+    let looked = match asked(cx, lease, &schema, &looked, force, paid).await {
+        Ok(Some(extraction)) => looked.replaced(&source, &schema, extraction).await?,
+        Ok(None) => looked,
+        Err(error) if may_pass(error.kind()) => return Err(error),
+        Err(error) => {
+            // What rules found stands.
+            paid.failed(lease, &error);
+            looked
+        }
+    };
+    let record = looked.record(&schema);
+    Ok((schema, Some(record)))
 }
 
 /// The schema of what a document is known to be, where work begins here.
@@ -91,7 +120,7 @@ async fn schema_now(cx: &Context<'_>, lease: &Lease) -> Result<Option<String>> {
 }
 
 /// Errors of docmill's surroundings: trying again may cure them.
-fn may_pass(kind: ErrorKind) -> bool {
+pub(super) fn may_pass(kind: ErrorKind) -> bool {
     matches!(
         kind,
         ErrorKind::Unavailable
@@ -119,6 +148,7 @@ fn step(
     lease: &Lease,
     schema: Option<&Known>,
     record: Option<&NewRecord>,
+    artifacts: &[Artifact],
     problem: Option<&Problem>,
 ) -> Result<Option<StepRecord>> {
     if record.is_none() && problem.is_none() {
@@ -126,14 +156,15 @@ fn step(
     }
     let by = cx.deps.extractor.identity();
     let (name, version) = schema.map_or(("", 0), |schema| (schema.name.as_str(), schema.version));
-    let matters = format!("by={by} schema={name} version={version}");
+    let model = record.and_then(|record| record.extraction.model.as_deref()).unwrap_or("nobody");
+    let matters = format!("by={by} asked={model} schema={name} version={version}");
     Ok(Some(StepRecord {
         step: KIND,
         fingerprint: fingerprint(KIND.as_str(), VERSION, &matters, &[document(lease)?.content_hash]),
         degraded: problem.is_some(),
         reused: false,
         facts: Facts::default(),
-        artifacts: Vec::new(),
+        artifacts: artifacts.to_vec(),
         problems: problem.into_iter().cloned().collect(),
         members: false,
     }))

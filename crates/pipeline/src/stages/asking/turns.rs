@@ -11,7 +11,7 @@ pub(crate) struct Turns(Mutex<HashMap<BlobKey, Weak<tokio::sync::Mutex<()>>>>);
 
 impl Turns {
     /// The turn of a question, by where its answer is kept. Whoever holds its lock may ask.
-    pub(super) fn of(&self, place: &BlobKey) -> Arc<tokio::sync::Mutex<()>> {
+    pub(in crate::stages) fn of(&self, place: &BlobKey) -> Arc<tokio::sync::Mutex<()>> {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(turn) = turns.get(place).and_then(Weak::upgrade) {
             return turn;

@@ -11,43 +11,45 @@ use docmill_core::ports::Blobs;
 use docmill_core::ports::blobs::{Put, Upload};
 use docmill_core::ports::llm::Answer;
 use docmill_core::usage::Usage;
-use docmill_core::{Error, Result, crash};
+use docmill_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use super::Purpose;
 use crate::blocking::{off_thread, read_content};
-
-/// What the artifact is called.
-const NAME: &str = "model-answer";
 
 /// No answer is longer.
 const MAX_BYTES: u64 = 8 * MIB;
 
 /// A question that was asked so often on purpose is not asked again: somebody should look.
-const MOST_ROUNDS: u32 = 100;
+const MOST_ROUNDS: usize = 100;
 
 /// Names a question about a document.
-pub(super) struct Place {
-    pub(super) document_id: DocumentId,
-    pub(super) fingerprint: ContentHash,
+pub(in crate::stages) struct Place {
+    pub(in crate::stages) purpose: Purpose,
+    pub(in crate::stages) document_id: DocumentId,
+    pub(in crate::stages) fingerprint: ContentHash,
 }
 
 /// An answer as it lies there.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(in crate::stages) struct Kept {
     v: u32,
     provider: String,
-    pub(super) answer: Answer,
+    pub(in crate::stages) answer: Answer,
 }
 
+/// What the artifact of one answer is called; where a step has several, their numbers follow.
+pub(in crate::stages) const NAME: &str = "model-answer";
+
 /// An answer and where it lies.
-pub(super) struct Found {
-    pub(super) kept: Kept,
-    pub(super) artifact: Artifact,
+pub(in crate::stages) struct Found {
+    pub(in crate::stages) kept: Kept,
+    pub(in crate::stages) artifact: Artifact,
 }
 
 impl Found {
     /// What it cost. Told by everyone who uses it and written down once: whoever paid may have died before.
-    pub(super) fn usage(&self) -> Usage {
+    pub(in crate::stages) fn usage(&self) -> Usage {
         let Kept { provider, answer, .. } = &self.kept;
         Usage {
             call: self.artifact.key.to_string(),
@@ -62,27 +64,27 @@ impl Found {
 
 impl Place {
     /// Where the answer of a round lies; the first is 0.
-    pub(super) fn key(&self, round: u32) -> BlobKey {
-        BlobKey::model_answer(self.document_id, &format!("classify-{}-{round}", self.fingerprint.short()))
+    pub(in crate::stages) fn key(&self, round: usize) -> BlobKey {
+        BlobKey::model_answer(
+            self.document_id,
+            &format!("{}-{}-{round}", self.purpose.name, self.fingerprint.short()),
+        )
     }
 
-    /// The newest answer, and the round after it.
-    pub(super) async fn newest(&self, blobs: &dyn Blobs) -> Result<(Option<Found>, u32)> {
-        let mut next = 0;
-        while next < MOST_ROUNDS && blobs.info(&self.key(next)).await?.is_some() {
-            next += 1;
+    /// Every answer, in the order of their rounds.
+    pub(in crate::stages) async fn all(&self, blobs: &dyn Blobs) -> Result<Vec<Found>> {
+        let mut found = Vec::new();
+        while found.len() < MOST_ROUNDS && blobs.info(&self.key(found.len())).await?.is_some() {
+            found.push(self.load(blobs, found.len()).await?);
         }
-        match next.checked_sub(1) {
-            Some(last) => Ok((Some(self.load(blobs, last).await?), next)),
-            None => Ok((None, 0)),
-        }
+        Ok(found)
     }
 
     /// Keeps an answer, durably. If somebody was faster, theirs holds.
-    pub(super) async fn keep(
+    pub(in crate::stages) async fn keep(
         &self,
         blobs: &dyn Blobs,
-        round: u32,
+        round: usize,
         provider: &str,
         answer: Answer,
     ) -> Result<Found> {
@@ -90,14 +92,14 @@ impl Place {
         let json = serde_json::to_vec(&kept)
             .map_err(|e| Error::bug("cannot write an answer as JSON").with_source(e))?;
         let put = blobs.put_if_absent(&self.key(round), Upload::Bytes(Bytes::from(json.clone()))).await?;
-        crash::point("classify.answer_kept");
+        (self.purpose.kept)();
         match put {
             Put::Created => Ok(self.found(round, kept, &json)),
             Put::Existed => self.load(blobs, round).await,
         }
     }
 
-    async fn load(&self, blobs: &dyn Blobs, round: u32) -> Result<Found> {
+    async fn load(&self, blobs: &dyn Blobs, round: usize) -> Result<Found> {
         let key = self.key(round);
         let content = blobs.open(&key, MIB).await?;
         let what = format!("the answer `{key}`");
@@ -107,7 +109,7 @@ impl Place {
         Ok(self.found(round, kept, &json))
     }
 
-    fn found(&self, round: u32, kept: Kept, json: &[u8]) -> Found {
+    fn found(&self, round: usize, kept: Kept, json: &[u8]) -> Found {
         let artifact = Artifact {
             name: NAME.to_owned(),
             key: self.key(round),
