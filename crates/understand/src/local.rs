@@ -20,7 +20,10 @@ use crate::title::has_word;
 use crate::{Document, Guess, Knowledge, Page, text_of};
 
 /// Raise it when the same text is understood otherwise than before: old answers are not taken over then.
-const IDENTITY: &str = "local-2";
+const IDENTITY: &str = "local-3";
+
+/// The type of what is none of the kinds that are known: people who narrow a pile by type must find the rest, too.
+const OTHER: &str = "other";
 
 /// Text that is compared with that of other documents.
 const MAX_COMPARED: usize = 4 << 20;
@@ -76,7 +79,7 @@ impl Local {
         let model = remembering.as_ref().map(|model| model as &dyn Embedder);
         let said = |key: &str| known.metadata.get(key).map(String::as_str);
         // The subject of other documents is what they are about, not what they are called.
-        let is_mail = matches!(known.media_type, "message/rfc822" | "application/vnd.ms-outlook");
+        let is_mail = is_mail(known.media_type);
         let document = Document {
             pages: known.pages,
             media_type: Some(known.media_type),
@@ -104,7 +107,10 @@ impl Understander for Local {
     }
 
     fn understand(&self, transcript: &Transcript, name: &str, now: Timestamp) -> Result<Option<Understood>> {
-        if !transcript.pages.iter().any(|page| has_word(&page.text)) {
+        // What a message says lies in documents of its own; what it is about stands in its head.
+        let subject = transcript.metadata.get("subject").filter(|_| is_mail(&transcript.media_type));
+        let mut texts = transcript.pages.iter().map(|page| &page.text).chain(subject);
+        if !texts.any(|text| has_word(text)) {
             return Ok(None);
         }
         let pages = pages_of(transcript);
@@ -229,7 +235,8 @@ fn kept(found: crate::Understanding, labels: BTreeMap<String, Labelled>) -> Unde
     let title = taken(found.title, "title", &mut note);
     let summary = taken(found.summary, "summary", &mut note);
     let date = taken(found.date, "date", &mut note).map(|date| date.to_string());
-    let kind = taken(found.kind, "type", &mut note);
+    let none_of_them = Guess { value: OTHER.to_owned(), confidence: 0.1, method: "none" };
+    let kind = taken(found.kind.or(Some(none_of_them)), "type", &mut note);
     if let Some(best) = found.tags.first() {
         note("tags", best.confidence, best.method);
     }
@@ -244,6 +251,10 @@ fn taken<T>(guess: Option<Guess<T>>, key: &str, note: &mut impl FnMut(&str, f32,
     let guess = guess?;
     note(key, guess.confidence, guess.method);
     Some(guess.value)
+}
+
+fn is_mail(media_type: &str) -> bool {
+    matches!(media_type, "message/rfc822" | "application/vnd.ms-outlook")
 }
 
 /// The day that a time in the form of ISO 8601 begins with.
