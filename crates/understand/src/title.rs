@@ -54,7 +54,7 @@ pub(crate) fn title(document: &Document<'_>, kinds: &Kinds) -> Option<Guess<Stri
         return Some(Guess { value: title.clone(), confidence: 0.95, method: "metadata" });
     }
     let page = document.pages.iter().find(|page| has_letters(page.text));
-    let subject = page.and_then(|page| subject_line(page.text));
+    let subject = page.and_then(|page| subject_line(page.text, kinds));
     if let Some(subject) = subject {
         return Some(Guess { value: subject, confidence: 0.85, method: "subject" });
     }
@@ -177,10 +177,16 @@ fn says_nothing(rest: &str) -> bool {
     words(rest).all(|w| w.text.len() < 4 || is_number(w.text) || WORDS.contains(&w.text))
 }
 
-/// What stands after `Subject:` or its like in the first lines.
-fn subject_line(text: &str) -> Option<String> {
+/// What stands after `Subject:` or its like in the first lines. A document that has called itself an invoice by then has a
+/// remark with a subject, and no subject.
+fn subject_line(text: &str, kinds: &Kinds) -> Option<String> {
     for line in head(text).lines().take(MAX_LINES) {
-        let Some((name, rest)) = line.split_once(':') else { continue };
+        let Some((name, rest)) = line.split_once(':') else {
+            if kinds.is_heading_of_a_kind(line) {
+                return None;
+            }
+            continue;
+        };
         let name = fold(name.trim());
         if SUBJECTS.iter().any(|s| fold(s) == name) {
             let subject = clean(without_answers(rest));
@@ -492,6 +498,12 @@ mod tests {
                     Handelsrechnung (380) Nr. R18-31 vom 03.10.2018\n\nWährung: EUR\n\nVerkäufer\nName: Praxis\n\
                     DE 12345 Beispielstadt\n";
         assert_eq!(of_text(text).unwrap(), "Handelsrechnung (380) Nr. R18-31 vom 03.10.2018");
+    }
+
+    #[test]
+    fn subject_of_a_remark_is_no_title_of_an_invoice() {
+        let text = "Seite 1 von 2\n\nHandelsrechnung Nr. 471102 vom 05.03.2018\n\nBemerkungen\nBetreff: REG Regulatory information";
+        assert_eq!(of_text(text).unwrap(), "Handelsrechnung Nr. 471102 vom 05.03.2018");
     }
 
     #[test]
