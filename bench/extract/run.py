@@ -7,6 +7,8 @@ usage: run.py [--docmill BIN] [--data DIR] [--shared DIR] [--sets a,b] [--write]
 second try. --data names a data directory with the models of PP-OCR (`docmill models pull`). --write writes
 bench/results/extract.json and the tables in docs/quality.md.
 
+With --boxes the box of every accepted field is looked up on the drawn page, by boxes.py; needs `tesseract-ocr`.
+
 With --sight the example of docmill-extract reads words that were written down before, which skips reading and
 recognition: DIR/SET/ID.json has the pages of a document. --failures prints what is wrong.
 """
@@ -15,6 +17,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent / "read")]
+import boxes  # noqa: E402
 from measure import machine, write_reading  # noqa: E402
 from tools import release, with_packages  # noqa: E402
 
@@ -174,10 +177,11 @@ def main():
     parser.add_argument("--sight")
     parser.add_argument("--words")
     parser.add_argument("--failures", action="store_true")
+    parser.add_argument("--boxes", action="store_true", help="look the boxes of accepted fields up on the drawn pages")
     args = parser.parse_args()
     args.told = []
-    if any(SETS[name].get("poor") for name in args.sets.split(",")):
-        with_packages("ocr", "pillow:PIL", "numpy")
+    if args.boxes or any(SETS[name].get("poor") for name in args.sets.split(",")):
+        with_packages("ocr", "pillow:PIL", "numpy", "rapidfuzz")
     if not args.sight:
         args.docmill = str(release(args.docmill))
     before, results = machine(), {}
@@ -205,6 +209,10 @@ def main():
             r = results[name]
             print(f"{name}: f1 {r['f1']} precision {r['precision']} recall {r['recall']}; accepted: precision {r['accepted_precision']} coverage {r['accepted_coverage']}")
             print("  ", r["per_field_f1"])
+            if args.boxes:
+                r["boxes"] = boxes.check(args.docmill, files, found, args.accepted)
+                print(f"   boxes: {r['boxes']['boxes']}, confirmed {r['boxes']['confirmed']}, fields without {r['boxes']['without']}")
+                print("\n".join("   " + line for line in r["boxes"]["unconfirmed"]))
     steps = reliability(args.told)
     if args.write:
         document = {"machine": before, "sets": results, "reliability": steps}

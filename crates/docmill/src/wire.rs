@@ -18,6 +18,9 @@ use docmill_understand::Local;
 use crate::models::MINILM;
 use crate::{label_files, ocr, pdfium, spans};
 
+/// More threads gain little on one page.
+const MAX_THREADS: usize = 4;
+
 /// The blobs of an embedded data directory.
 pub(crate) const BLOBS: &str = "blobs";
 
@@ -180,7 +183,9 @@ fn metered_ocr(
     pool.args = ["__child", "--role", "ocr"].map(Into::into).to_vec();
     pool.args.extend(found.arguments(settings.ocr.threshold));
     if again {
-        pool.args.extend(["--again", "true"].map(Into::into));
+        // One page at a time is read again, while somebody waits: it gets the processors that other children leave.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS);
+        pool.args.extend(["--again", "true", "--threads", &cores.to_string()].map(Into::into));
     }
     OcrPool::start(pool, Arc::clone(clock), found.identity, found.missing)
 }

@@ -1,7 +1,8 @@
 //! Recognises pictures without the sandbox, for looking at results while working on OCR.
 //! Never run it on files you do not trust.
 //!
-//! `cargo run --release -p docmill-formats --example recognise -- [--text] FILE…`
+//! `cargo run --release -p docmill-formats --example recognise -- [--text] [--words=DIR] FILE…`; with `--words` also a
+//! file of words for the example `sight` of docmill-extract.
 #![expect(clippy::print_stdout, reason = "printing is what this example is for")]
 
 use std::fs::File;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use docmill_core::limits::Limits;
 use docmill_core::ocr::OcrMode;
 use docmill_core::wire::{Found, Want};
+use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 use docmill_formats::input::Input;
 use docmill_formats::ocr::{Models, Recogniser, Setup};
@@ -20,23 +22,25 @@ fn main() -> Result<()> {
     let option =
         |name: &str| options.iter().find_map(|o| o.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='));
     let setup = Setup {
-        again: false,
+        again: options.iter().any(|o| o == "--again"),
         library: PathBuf::from("libtesseract.so.5"),
         models: PathBuf::from(option("tessdata").unwrap_or("/usr/share/tesseract-ocr/5/tessdata")),
         languages: option("languages").unwrap_or("eng").to_owned(),
         ppocr: option("models").map(PathBuf::from),
+        threads: option("threads").and_then(|text| text.parse().ok()).unwrap_or(1),
         threshold: option("threshold").and_then(|text| text.parse().ok()).unwrap_or(0.7),
     };
     let models = setup.ppocr.as_deref().map(Models::read);
     let mut recogniser = Recogniser::load(&setup, models)?;
     let text_alone = options.iter().any(|o| o == "--text");
     for path in files {
-        show(&mut recogniser, &path, text_alone)?;
+        show(&mut recogniser, &path, text_alone, option("words").map(Path::new))?;
     }
     Ok(())
 }
 
-fn show(recogniser: &mut Recogniser, path: &str, text_alone: bool) -> Result<()> {
+fn show(recogniser: &mut Recogniser, path: &str, text_alone: bool, words: Option<&Path>) -> Result<()> {
+    let mut pages = Vec::new();
     let file =
         File::open(path).map_err(|e| Error::unreadable(format!("cannot open `{path}`")).with_source(e))?;
     let name = Path::new(path).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -58,7 +62,15 @@ fn show(recogniser: &mut Recogniser, path: &str, text_alone: bool) -> Result<()>
                 }
             }
             println!("{}", recognition.text);
+            pages.push(PageWords::from(&recognition.page));
         }
+    }
+    if let Some(folder) = words {
+        let stem = Path::new(path).file_stem().unwrap_or_default();
+        let to = folder.join(stem).with_extension("json");
+        let failed = |e: &dyn std::error::Error| Error::unavailable(format!("`{}`: {e}", to.display()));
+        let bytes = serde_json::to_vec(&pages).map_err(|e| failed(&e))?;
+        std::fs::write(&to, bytes).map_err(|e| failed(&e))?;
     }
     Ok(())
 }

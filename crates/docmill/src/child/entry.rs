@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::num::ParseFloatError;
+use std::num::{ParseFloatError, ParseIntError};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -150,6 +150,10 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
             Some("--tessdata") => setup.models = value.into(),
             Some("--languages") => setup.languages = value,
             Some("--again") => setup.again = value == "true",
+            Some("--threads") => {
+                let no_number = |e: ParseIntError| unusable("--threads is no number").with_source(e);
+                setup.threads = value.parse().map_err(no_number)?;
+            }
             Some("--ppocr") => setup.ppocr = Some(value.into()),
             Some("--threshold") => {
                 let no_number = |e: ParseFloatError| unusable("--threshold is no number").with_source(e);

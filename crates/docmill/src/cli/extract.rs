@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docmill_core::artifact::TextSource;
+use docmill_core::artifact::{TextSource, Transcript};
 use docmill_core::extraction::{EvidenceSource, Extraction};
 use docmill_core::limits::{MIB, read_capped};
 use docmill_core::ports::Llm;
@@ -93,7 +93,7 @@ async fn one(reading: &Reading, path: &Path, task: &Task) -> Result<ExtractAnswe
         None if examined.transcript.media_type.contains("xml") => Some(whole(path)?),
         None => None,
     };
-    let recognised = examined.transcript.pages.iter().any(|page| page.source == TextSource::Ocr);
+    let recognised = is_recognised(&examined.transcript);
     let (mut extraction, mut seen) = extracted(task, examined, data.clone()).await?;
     let scanned = recognised && task.sources != Sources::Embedded;
     if scanned && task.tries > 1 && twice::worthwhile(&extraction) {
@@ -115,6 +115,15 @@ async fn one(reading: &Reading, path: &Path, task: &Task) -> Result<ExtractAnswe
         extraction = asked(model.as_ref(), task, &seen, data.as_deref(), extraction).await;
     }
     Ok(ExtractAnswer { path: path.to_string_lossy().into_owned(), extraction })
+}
+
+/// Whether recognition was asked about a page whose text is not the file's own. It may have found no word at all, which is
+/// the best of reasons to look again.
+fn is_recognised(transcript: &Transcript) -> bool {
+    let from_pixels = |number: u32| {
+        transcript.pages.iter().any(|page| page.number == number && page.source != TextSource::Native)
+    };
+    transcript.recognised.iter().any(|page| page.inline.is_none() && from_pixels(page.number))
 }
 
 /// What rules find. Over thousands of words they hold up whoever waits on this thread.

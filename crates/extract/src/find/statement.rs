@@ -79,11 +79,32 @@ pub fn statement(reading: &Reading<'_>) -> Record {
     record
 }
 
-/// The last amount in the row of a label.
+/// The last amount in the row of a label. `00` is what is left of one that recognition tore: nobody writes nothing so.
 pub(crate) fn labelled_amount(reading: &Reading<'_>, hits: &[Hit]) -> Option<Found> {
     hits.iter().find_map(|hit| {
         let (span, mention) =
             reading.amounts[hit.row].iter().rfind(|(span, _)| span.tokens.start >= hit.tokens.end)?;
-        Some(Found::text(mention.amount.money(), 0.92, "label", span.clone()))
+        let zeros = reading.sheet.text(span).bytes().filter(|b| *b == b'0').count();
+        let torn = mention.amount.units == 0 && mention.amount.places == 0 && zeros > 1;
+        (!torn).then(|| Found::text(mention.amount.money(), 0.92, "label", span.clone()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Sheet;
+    use crate::layout::tests::page;
+
+    #[test]
+    fn rest_of_a_torn_amount_is_no_amount() {
+        let said = |line: &str| {
+            let sheet = Sheet::new(&[page(&[line])]);
+            let hits = labels::Labels::new(&["total".to_owned()]).everywhere(&sheet);
+            labelled_amount(&Reading::new(&sheet), &hits).map(|found| found.value)
+        };
+        assert_eq!(said("Total RM 00"), None);
+        assert_eq!(said("Total RM 0.00"), Some("0.00".into()));
+        assert_eq!(said("Total RM 39"), Some("39.00".into()));
+    }
 }

@@ -3,9 +3,9 @@
 //! A good page costs one run of Tesseract. Everything else happens to poor pages alone: which way is up, better
 //! pixels, a second engine. All tries are recorded, and the best of them wins.
 
-use docmill_core::Result;
 use docmill_core::ocr::{RecognisedPage, Recognition, Scan, Try};
 use docmill_core::wire::Found;
+use docmill_core::{Error, ErrorKind, Result};
 
 use super::picture::Picture;
 use super::ppocr::NAME;
@@ -33,6 +33,8 @@ pub(super) struct Attempts<'a> {
     scan: &'a Scan,
     tries: Vec<Try>,
     best: Option<Best>,
+    /// Why an engine gave up on a picture. It counts if no try found anything.
+    gave_up: Option<Error>,
 }
 
 /// The best result so far.
@@ -48,33 +50,33 @@ struct Best {
 impl<'a> Attempts<'a> {
     pub(super) fn new(recogniser: &'a mut Recogniser, scan: &'a Scan) -> Result<Self> {
         scan.check()?;
-        Ok(Self { recogniser, scan, tries: Vec::new(), best: None })
+        Ok(Self { recogniser, scan, tries: Vec::new(), best: None, gave_up: None })
     }
 
     /// Tries until the page is good or nothing is left to try.
     pub(super) fn run(mut self, sink: &mut dyn Sink) -> Result<Recognition> {
         let as_it_came = Picture::of(self.scan)?;
         if self.tesseract(&as_it_came, Segmentation::Auto, sink)? {
-            return Ok(self.finish());
+            return self.finish();
         }
         if self.scan.inline.is_some() && self.best_quality() < MORE_WRONG_THAN_RIGHT && !self.has_many() {
             // A photograph in a text: looking closer would cost seconds and find nothing.
-            return Ok(self.finish());
+            return self.finish();
         }
         let upright = self.upright(as_it_came, sink)?;
         if self.is_good() {
-            return Ok(self.finish());
+            return self.finish();
         }
         let evened = clean::evened(&upright)?;
         if self.tesseract(&evened, Segmentation::Block, sink)? {
-            return Ok(self.finish());
+            return self.finish();
         }
         if self.second_engine(&evened, sink)? {
-            return Ok(self.finish());
+            return self.finish();
         }
         let smoothed = clean::smoothed(&evened)?;
         self.tesseract(&smoothed, Segmentation::Block, sink)?;
-        Ok(self.finish())
+        self.finish()
     }
 
     /// Tries what was not tried first: clean pixels and the other engine. For pages whose words were of no use,
@@ -85,7 +87,9 @@ impl<'a> Attempts<'a> {
         let degrees = told.filter(|(_, sure)| *sure >= SURE_OF_ORIENTATION).map_or(0, |(degrees, _)| degrees);
         let evened = clean::evened(&if degrees == 0 { page } else { page.turn(degrees) })?;
         self.second_engine(&evened, sink)?;
-        if self.best_quality() < self.recogniser.threshold {
+        // Where the second engine is in doubt the first gains nothing, and in the noise of such pages it gets lost for
+        // up to 40 s.
+        if self.best_quality() < MORE_WRONG_THAN_RIGHT {
             self.tesseract(&evened, Segmentation::Block, sink)?;
         }
         if self.best_quality() < MORE_WRONG_THAN_RIGHT {
@@ -93,7 +97,7 @@ impl<'a> Attempts<'a> {
             let upright = self.upright(evened, sink)?;
             self.tesseract(&clean::smoothed(&upright)?, Segmentation::Block, sink)?;
         }
-        Ok(self.finish())
+        self.finish()
     }
 
     /// Turns the page so that its text stands upright, as far as that can be told.
@@ -130,7 +134,15 @@ impl<'a> Attempts<'a> {
     /// One run of Tesseract; whether the page is good now.
     fn tesseract(&mut self, picture: &Picture, how: Segmentation, sink: &mut dyn Sink) -> Result<bool> {
         let engine = self.recogniser.tesseract.name().to_owned();
-        let reading = self.recogniser.tesseract.read(&picture.grey, picture.dpi, how)?;
+        let reading = match self.recogniser.tesseract.read(&picture.grey, picture.dpi, how) {
+            Ok(reading) => reading,
+            // It may get lost in noise; that is no reason to lose what other tries find.
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.gave_up.get_or_insert(error);
+                Reading::default()
+            }
+            Err(error) => return Err(error),
+        };
         self.consider(engine, picture, reading, sink)
     }
 
@@ -181,7 +193,12 @@ impl<'a> Attempts<'a> {
         self.best.as_ref().map_or(0, |best| best.picture.turned)
     }
 
-    fn finish(mut self) -> Recognition {
+    fn finish(mut self) -> Result<Recognition> {
+        if self.best.is_none()
+            && let Some(error) = self.gave_up
+        {
+            return Err(error);
+        }
         let size = (self.scan.width, self.scan.height);
         let (mut text, mut words, mut quality) = (String::new(), Vec::new(), None);
         let (mut engine, mut turned) = (self.recogniser.tesseract.name().to_owned(), 0);
@@ -197,7 +214,7 @@ impl<'a> Attempts<'a> {
         text.truncate(text.floor_char_boundary(Recognition::MAX_TEXT_BYTES));
         let mut sample = language::Sample::default();
         sample.add(&text);
-        Recognition {
+        Ok(Recognition {
             language: sample.language().map(str::to_owned),
             text,
             page: RecognisedPage {
@@ -212,7 +229,7 @@ impl<'a> Attempts<'a> {
                 words,
                 tries: self.tries,
             },
-        }
+        })
     }
 }
 

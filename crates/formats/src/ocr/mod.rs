@@ -41,6 +41,9 @@ pub struct Setup {
     pub again: bool,
     /// The folder of PP-OCR's models, if they are there.
     pub ppocr: Option<PathBuf>,
+    /// Threads that the second engine computes in; 0 is one. It cannot ask how many processors there are: the files that
+    /// tell are out of its reach.
+    pub threads: usize,
 }
 
 /// The names of PP-OCR's models in their folder: that which finds lines, and that which reads them.
@@ -55,6 +58,7 @@ pub struct Recogniser {
     second: Second,
     threshold: f32,
     again: bool,
+    threads: usize,
 }
 
 impl Recogniser {
@@ -70,7 +74,8 @@ impl Recogniser {
                 Error::missing_dependency("its models are not there").with_hint("docmill models pull"),
             ),
         };
-        let mut recogniser = Self { tesseract, second, threshold: setup.threshold, again: setup.again };
+        let Setup { threshold, again, threads, .. } = *setup;
+        let mut recogniser = Self { tesseract, second, threshold, again, threads };
         recogniser.warm_up()?;
         Ok(recogniser)
     }
@@ -123,7 +128,7 @@ impl Recogniser {
     fn second(&mut self) -> Option<&ppocr::PpOcr> {
         if let Second::Waiting(models) = &mut self.second {
             let models = std::mem::take(models);
-            self.second = match ppocr::PpOcr::load(models) {
+            self.second = match ppocr::PpOcr::load(models, self.threads) {
                 Ok(engine) => Second::Loaded(Box::new(engine)),
                 Err(error) => Second::Off(error),
             };

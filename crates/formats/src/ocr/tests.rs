@@ -26,6 +26,7 @@ fn recogniser() -> Option<Recogniser> {
         languages: "eng".into(),
         threshold: 0.7,
         ppocr: None,
+        threads: 1,
     };
     match Recogniser::load(&setup, None) {
         Ok(recogniser) => Some(recogniser),

@@ -3,7 +3,7 @@
 
 use docmill_core::Result;
 use docmill_core::error::Error;
-use rten::Model;
+use rten::{Model, RunOptions};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 
@@ -32,14 +32,15 @@ const MAX_PIECES: usize = 3_000;
 
 pub(super) struct Detector {
     model: Model,
+    options: RunOptions,
 }
 
 impl Detector {
-    pub(super) fn load(bytes: Vec<u8>) -> Result<Self> {
+    pub(super) fn load(bytes: Vec<u8>, options: RunOptions) -> Result<Self> {
         let model = Model::load(bytes).map_err(|e| {
             Error::missing_dependency("the detector of PP-OCR cannot be loaded").with_source(e)
         })?;
-        Ok(Self { model })
+        Ok(Self { model, options })
     }
 
     /// Areas of lines, or of parts of lines, in no order.
@@ -68,7 +69,8 @@ impl Detector {
         let input = [plane.as_slice(); 3].concat();
         let shape = [1, 3, page.height() as usize, page.width() as usize];
         let input = NdTensor::from_data(shape, input);
-        let output = self.model.run_one(input.view().into(), None).map_err(|e| failed(&e))?;
+        let output =
+            self.model.run_one(input.view().into(), Some(self.options.clone())).map_err(|e| failed(&e))?;
         let output: NdTensor<f32, 4> = output.try_into().map_err(|e| failed(&e))?;
         Ok(output.to_vec())
     }

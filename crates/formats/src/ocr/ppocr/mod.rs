@@ -8,7 +8,10 @@ mod gaps;
 mod lines;
 mod recognise;
 
+use std::sync::Arc;
+
 use docmill_core::{Error, Result};
+use rten::{RunOptions, ThreadPool};
 
 use super::Models;
 use super::reading::Reading;
@@ -47,11 +50,13 @@ impl Area {
 }
 
 impl PpOcr {
-    /// Loads both models from their bytes.
-    pub(crate) fn load(models: Models) -> Result<Self> {
+    /// Loads both models from their bytes, to be run in so many threads.
+    pub(crate) fn load(models: Models, threads: usize) -> Result<Self> {
+        let pool = Arc::new(ThreadPool::with_num_threads(threads.max(1)));
+        let options = RunOptions::default().with_thread_pool(Some(pool));
         Ok(Self {
-            detector: detect::Detector::load(models.detector)?,
-            recogniser: recognise::Recogniser::load(models.recogniser)?,
+            detector: detect::Detector::load(models.detector, options.clone())?,
+            recogniser: recognise::Recogniser::load(models.recogniser, options)?,
         })
     }
 

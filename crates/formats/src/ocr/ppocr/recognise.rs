@@ -3,7 +3,7 @@
 
 use docmill_core::Result;
 use docmill_core::error::Error;
-use rten::Model;
+use rten::{Model, RunOptions};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 
@@ -25,6 +25,7 @@ const MIN_CONFIDENCE: f32 = 0.5;
 
 pub(super) struct Recogniser {
     model: Model,
+    options: RunOptions,
     /// The character of each number; nothing for the blank.
     characters: Vec<String>,
 }
@@ -46,13 +47,13 @@ pub(super) struct Glyph {
 }
 
 impl Recogniser {
-    pub(super) fn load(bytes: Vec<u8>) -> Result<Self> {
+    pub(super) fn load(bytes: Vec<u8>, options: RunOptions) -> Result<Self> {
         let broken = || Error::missing_dependency("the recogniser of PP-OCR cannot be loaded");
         let model = Model::load(bytes).map_err(|e| broken().with_source(e))?;
         let listed = model.metadata().get("character").ok_or_else(broken)?;
         let characters =
             std::iter::once("").chain(listed.split('\n')).chain([" "]).map(str::to_owned).collect();
-        Ok(Self { model, characters })
+        Ok(Self { model, options, characters })
     }
 
     /// Reads every area; those without text are left out.
@@ -87,7 +88,8 @@ impl Recogniser {
             }
         }
         let input = NdTensor::from_data([strips.len(), 3, height, width], input);
-        let output = self.model.run_one(input.view().into(), None).map_err(|e| failed(&e))?;
+        let output =
+            self.model.run_one(input.view().into(), Some(self.options.clone())).map_err(|e| failed(&e))?;
         let output: NdTensor<f32, 3> = output.try_into().map_err(|e| failed(&e))?;
         let (steps, classes) = (output.size(1), output.size(2));
         if classes > self.characters.len() {
