@@ -92,10 +92,26 @@ pub(crate) fn processes_of(mill: &Mill) -> usize {
 }
 
 /// The processes whose command line names this path. A child does not name a directory, but dies with its parent; what
-/// is asked for is its whole family.
-#[expect(clippy::disallowed_methods, reason = "the kernel's own files are small")]
+/// is asked for is its whole family. One that was killed while it started a child leaves that behind for a moment, with
+/// its own command line until the child becomes another program and notices; so they are given time to go.
 pub(crate) fn processes_naming(path: &Path) -> Vec<String> {
     let path = path.to_str().unwrap();
+    let clock = SystemClock::default();
+    let begun = clock.monotonic();
+    loop {
+        let left = processes_now(path);
+        if left.is_empty() || clock.monotonic().saturating_sub(begun) > PATIENCE {
+            return left;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// How long a process that notices the death of its parent may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[expect(clippy::disallowed_methods, reason = "the kernel's own files are small")]
+fn processes_now(path: &str) -> Vec<String> {
     std::fs::read_dir("/proc")
         .unwrap()
         .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
