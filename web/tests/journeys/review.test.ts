@@ -99,6 +99,43 @@ it("open, correct, next", async () => {
   await close(watched);
 });
 
+it("a correction counts without Enter, wherever the keyboard is", async () => {
+  const total = (part: string) => Object.entries(desk.one(part).history[0]?.changes ?? {}).find(([path]) => path === "total_amount")?.[1].after;
+  const watched = await start(`/reviews/${desk.one("0417").review_id}?field=total_amount`);
+  const { page } = watched;
+  await page.getByRole("button", { name: /^Accept/, disabled: false }).waitFor();
+  await expect.poll(() => locked("0417")).toBe("ana");
+  // Typed, and accepted with the mouse.
+  await page.keyboard.press("e");
+  await page.getByLabel("Total amount, new value").fill("722.50");
+  await page.getByRole("button", { name: "Accept with 1 correction" }).click();
+  await expect.poll(() => desk.one("0417").state).toBe("corrected");
+  expect(total("0417")).toBe("722.50");
+
+  // Two clicked words, and Enter while the page has the keyboard: kept, not decided.
+  await page.goto(`${server.url}/reviews/${desk.one("devis").review_id}?field=total_amount`);
+  await page.getByRole("button", { name: /^Accept/, disabled: false }).waitFor();
+  await expect.poll(() => locked("devis")).toBe("ana");
+  const { words } = (await (await fetch(`${server.url}/v1/documents/${desk.one("devis").document_id}/pages/1/words`)).json()) as { words: { text: string }[] };
+  for (const text of ["6", "480"]) await page.locator(`.page-word[data-word="${words.findIndex((one) => one.text === text)}"]`).click();
+  await expect.poll(() => page.getByLabel("Total amount, new value").inputValue()).toBe("6 480");
+  expect(await page.getByLabel("Total amount, new value").evaluate((one) => one === document.activeElement)).toBe(false);
+  await page.keyboard.press("Enter");
+  await field(page, "total_amount").getByText("6 480").waitFor();
+  await field(page, "total_amount").getByText("corrected").waitFor();
+  expect(desk.one("devis").state).toBe("open");
+
+  // Typed, and left for another field with the mouse.
+  await field(page, "seller_name").dblclick();
+  await page.getByLabel("Seller name, new value").fill("Menuiserie Roux");
+  await field(page, "buyer_name").click();
+  await field(page, "seller_name").getByText("Menuiserie Roux").waitFor();
+  await page.getByRole("button", { name: "Accept with 2 corrections" }).click();
+  await expect.poll(() => desk.one("devis").state).toBe("corrected");
+  expect(total("devis")).toBe("6 480");
+  await close(watched);
+});
+
 it("the next one is there before it is asked for", async () => {
   const watched = await start("/reviews");
   const { page } = watched;

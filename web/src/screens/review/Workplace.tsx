@@ -1,6 +1,6 @@
 /** Where a review is worked on. What the reviewer does is in `desk`; what he decides goes to the server, and on to the next. */
 import { ArrowLeft, Check, CircleAlert, FileText, Lock as LockIcon, SkipForward, X } from "lucide-react";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { asRefusal } from "../../api/http";
 import { usePageWords } from "../../api/queries";
@@ -24,7 +24,7 @@ import { useSay } from "../../ui/Toasts";
 import { LitWord } from "../document/lit";
 import { nextZoom, PageViewer, ZOOMS } from "../document/PageViewer";
 import { TextView } from "../document/TextView";
-import { begun, confirmed, type Desk, dropped, kept, moved, opened, openLines, pickedWord, typed, undone } from "./desk";
+import { begun, chosen, confirmed, type Desk, dropped, isSettled, kept, moved, opened, openLines, pickedWord, taken, typed, undone } from "./desk";
 import { storedDrafts, storeDrafts } from "./drafts";
 import { History } from "./History";
 import { RejectDialog } from "./RejectDialog";
@@ -57,7 +57,9 @@ export function Workplace({ review, document, lines, checks, next, left, onNext,
   const [hovered, setHovered] = useState<string | null>(null);
   const [rejecting, setRejecting] = useState(false);
   const [lit] = useState(() => new LitWord());
-  useEffect(() => storeDrafts(id, desk.drafts), [id, desk.drafts]);
+  // What would be decided now: what is being typed counts, also without Enter.
+  const drafts = useMemo(() => taken(desk, lines).drafts, [desk, lines]);
+  useEffect(() => storeDrafts(id, drafts), [id, drafts]);
 
   const zoom = Number(params.get("zoom")) || 100;
   const pages = review.page_count ?? document.page_count ?? 1;
@@ -93,46 +95,50 @@ export function Workplace({ review, document, lines, checks, next, left, onNext,
     [decide, decided, id, next, onNext, say],
   );
   const title = reviewTitle(review);
-  const changes = Object.keys(desk.drafts).length;
-  const accept = (from: Desk = desk) => {
+  const changes = Object.keys(drafts).length;
+  const accept = () => {
     if (!mine || decide.isPending) return;
-    const fields = from.drafts;
-    const many = Object.keys(fields).length;
-    if (many > 0) finish({ action: "correct", fields: { ...fields } }, `${title}: accepted with ${counted(many, "correction")}`);
+    setDesk((now) => taken(now, lines));
+    if (changes > 0) finish({ action: "correct", fields: { ...drafts } }, `${title}: accepted with ${counted(changes, "correction")}`);
     else finish({ action: "accept" }, `${title}: accepted`);
   };
   const open = openLines(desk, lines);
   const confirm = () => {
     if (!mine) return;
-    const after = confirmed(desk, lines);
     // Nothing doubtful is left, and nothing was before this key: then it is the whole record that is right.
-    if (open.length === 0) accept(desk);
-    else setDesk(after);
+    if (isSettled(desk, lines)) accept();
+    else setDesk((now) => confirmed(now, lines));
   };
   const work: Work | undefined = mine
     ? {
         editing: desk.editing, drafts: desk.drafts, checked: desk.checked, confirm,
-        edit: (line) => setDesk((now) => begun(now, line)),
+        edit: (line) => setDesk((now) => begun(now, line, lines)),
         type: (text) => setDesk((now) => typed(now, text)),
         keep: () => setDesk((now) => kept(now, lines)),
         drop: () => setDesk(dropped),
         undo: (path) => setDesk((now) => undone(now, path)),
       }
     : undefined;
-  const choose = (path: string) => setDesk((now) => ({ ...now, active: path, editing: now.editing?.path === path ? now.editing : null }));
-  const move = (by: 1 | -1, paths = pathsShown(blocksOf(lines), false)) => setDesk((now) => moved(now, paths, by));
+  const choose = (path: string) => setDesk((now) => chosen(now, path, lines));
+  const move = (by: 1 | -1, paths = pathsShown(blocksOf(lines), false)) => setDesk((now) => moved(now, paths, by, lines));
   /** A click on a word: with a field chosen it begins, or goes on, to make up the field's new value. */
   const onWord = (word: number, range: boolean) =>
     setDesk((now) => {
       const line = lines.find((one) => one.path === now.active);
-      return line && words ? pickedWord(now.editing ? now : begun(now, line), words.words, word, range) : now;
+      return line && words ? pickedWord(begun(now, line, lines), words.words, word, range) : now;
     });
+  /** Escape leaves the edit first, and only then the review, also while the page has the keyboard. */
+  const leaveEdit = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !desk.editing) return;
+    event.preventDefault();
+    setDesk(dropped);
+  };
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     enter: confirm,
     a: () => accept(),
-    e: () => { if (mine && active) setDesk((now) => begun(now, active)); },
+    e: () => { if (mine && active) setDesk((now) => begun(now, active, lines)); },
     r: () => { if (mine) setRejecting(true); },
     d: () => { if (mine) setRejecting(true); },
     "[": () => goPage(page - 1),
@@ -172,7 +178,7 @@ export function Workplace({ review, document, lines, checks, next, left, onNext,
       }
     >
       <LockBanner review={review} lock={lock} next={next} onNext={() => onNext(next)} />
-      <div className="flex min-h-0 flex-1 flex-col lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(24rem,34rem)]">
+      <div onKeyDown={leaveEdit} className="flex min-h-0 flex-1 flex-col lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(24rem,34rem)]">
         <div className="min-h-0 min-w-0 max-lg:h-[42%] max-lg:shrink-0 max-lg:border-b max-lg:border-line lg:border-r lg:border-line">
           {drawn
             ? <PageViewer document={document} page={page} pages={pages} zoom={zoom} words={words} wanted={NONE} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} onWord={mine ? onWord : undefined} overlay={overlay} />

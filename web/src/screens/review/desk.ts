@@ -4,7 +4,14 @@ import { pathOf } from "../../fields/names";
 
 export type Drafts = Readonly<Record<string, string | null>>;
 
-export interface Editing { path: string; text: string; /** Words of the page that make up the text; none once somebody typed. */ picked: readonly number[] }
+export interface Editing {
+  path: string;
+  text: string;
+  /** What stood there when it began: the same again is no change. */
+  before: string;
+  /** Words of the page that make up the text; none once somebody typed. */
+  picked: readonly number[];
+}
 
 export interface Desk {
   active: string | null;
@@ -28,18 +35,27 @@ export const isOpen = (desk: Desk, line: FieldLine): boolean =>
 
 export const openLines = (desk: Desk, lines: FieldLine[]): FieldLine[] => lines.filter((line) => isOpen(desk, line));
 
+/** Nothing is open, and nothing is being edited: then the whole record is right. */
+export const isSettled = (desk: Desk, lines: FieldLine[]): boolean => desk.editing === null && openLines(desk, lines).length === 0;
+
+/** Another field is gone to. What was typed in this one is kept: only Escape drops it. */
+export const chosen = (desk: Desk, path: string, lines: FieldLine[]): Desk =>
+  ({ ...(desk.editing?.path === path ? desk : taken(desk, lines)), active: path });
+
 /** One line on or back; it stops at the ends. */
-export function moved(desk: Desk, paths: string[], by: 1 | -1): Desk {
+export function moved(desk: Desk, paths: string[], by: 1 | -1, lines: FieldLine[]): Desk {
   const at = paths.indexOf(desk.active ?? "");
   const next = paths[Math.min(paths.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
-  return next === undefined ? desk : { ...desk, active: next, editing: null };
+  return next === undefined ? desk : { ...taken(desk, lines), active: next };
 }
 
 /**
  * The field is right as it stands: on to the next doubtful one, from here and then from the top. Rows are looked at as a
- * whole, so one cell that is right stands for all that are only uncertain.
+ * whole, so one cell that is right stands for all that are only uncertain. What is being edited is kept instead: the value
+ * that was found is not what the reviewer sees.
  */
 export function confirmed(desk: Desk, lines: FieldLine[]): Desk {
+  if (desk.editing) return kept(desk, lines);
   const checked = new Set(desk.checked);
   if (desk.active !== null) checked.add(desk.active);
   const { name, column } = pathOf(desk.active ?? "");
@@ -59,7 +75,12 @@ function toOpen(desk: Desk, lines: FieldLine[]): Desk {
 /** What a field has now: the new value where there is one. */
 export const current = (desk: Desk, line: FieldLine): string | null => (line.path in desk.drafts ? desk.drafts[line.path] ?? null : line.value);
 
-export const begun = (desk: Desk, line: FieldLine): Desk => ({ ...desk, active: line.path, editing: { path: line.path, text: current(desk, line) ?? "", picked: [] } });
+/** An edit begins, or goes on; one of another field is kept. */
+export function begun(desk: Desk, line: FieldLine, lines: FieldLine[]): Desk {
+  if (desk.editing?.path === line.path) return { ...desk, active: line.path };
+  const text = current(desk, line) ?? "";
+  return { ...taken(desk, lines), active: line.path, editing: { path: line.path, text, before: text, picked: [] } };
+}
 
 export const typed = (desk: Desk, text: string): Desk => (desk.editing ? { ...desk, editing: { ...desk.editing, text, picked: [] } } : desk);
 
@@ -78,20 +99,29 @@ export function pickedWord(desk: Desk, words: readonly { text: string }[], index
   } else if (editing.picked.includes(index)) picked = editing.picked.filter((one) => one !== index);
   else picked = [...editing.picked, index];
   const text = [...picked].sort((a, b) => a - b).map((one) => words[one]?.text ?? "").join(" ");
-  return { ...desk, editing: { ...editing, picked, text } };
+  // With the last word taken out again nothing was chosen, which is not the same as no value.
+  return { ...desk, editing: { ...editing, picked, text: picked.length > 0 ? text : editing.before } };
 }
 
-/** Keeps what was typed. Nothing typed takes the value away; the old value again is no change. */
-export function kept(desk: Desk, lines: FieldLine[]): Desk {
+/**
+ * What was typed becomes the new value, whether or not Enter was pressed. Nothing typed takes the value away; the old value
+ * again is no change.
+ */
+export function taken(desk: Desk, lines: FieldLine[]): Desk {
   const { editing } = desk;
   if (!editing) return desk;
+  if (editing.text === editing.before) return dropped(desk);
   const line = lines.find((one) => one.path === editing.path);
   const text = editing.text.trim();
   const value = text === "" ? null : text;
   const same = value === (line?.value ?? null);
-  const drafts = same ? without(desk.drafts, editing.path) : { ...desk.drafts, [editing.path]: value };
-  const after: Desk = { ...desk, editing: null, drafts };
-  return same ? after : toOpen(after, lines);
+  return { ...desk, editing: null, drafts: same ? without(desk.drafts, editing.path) : { ...desk.drafts, [editing.path]: value } };
+}
+
+/** The same, and on to what is doubtful. */
+export function kept(desk: Desk, lines: FieldLine[]): Desk {
+  const after = taken(desk, lines);
+  return desk.editing && desk.editing.path in after.drafts ? toOpen(after, lines) : after;
 }
 
 export const dropped = (desk: Desk): Desk => ({ ...desk, editing: null });
