@@ -17,7 +17,7 @@ export const STATES: Record<DocumentState, StateWords> = {
   stale: { label: "No progress", tone: "amber", icon: Clock, action: "Retry" },
   ready: { label: "Ready", tone: "quiet", icon: CircleCheck, action: null },
   unclassified: { label: "Unclassified", tone: "amber", icon: CircleHelp, action: "Retry classification" },
-  needs_review: { label: "Needs review", tone: "blue", icon: Eye, action: "Retry" },
+  needs_review: { label: "Needs review", tone: "blue", icon: Eye, action: "Review" },
   failed: { label: "Failed", tone: "red", icon: CircleX, action: "Retry processing" },
   unsupported: { label: "Unsupported", tone: "neutral", icon: FileQuestion, action: null },
 };

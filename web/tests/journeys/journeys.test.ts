@@ -230,7 +230,7 @@ it("every state has its words and its one click", async () => {
   // The others cannot be had within a minute, so the server's answer is changed on its way.
   const STATES: [state: string, label: string, action: string | null][] = [
     ["stale", "No progress", "Retry"], ["unclassified", "Unclassified", "Retry classification"],
-    ["needs_review", "Needs review", "Retry"], ["failed", "Failed", "Retry processing"], ["unsupported", "Unsupported", null],
+    ["needs_review", "Needs review", "Review"], ["failed", "Failed", "Retry processing"], ["unsupported", "Unsupported", null],
   ];
   for (const [state, label, action] of STATES) {
     await page.route(/\/v1\/documents\?/, async (route) => {

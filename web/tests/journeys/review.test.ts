@@ -264,6 +264,24 @@ it("a value that the server refuses is said, and nothing is lost", async () => {
   await close(watched);
 });
 
+it("a document that needs review leads to it from the library", async () => {
+  const { document_id, review_id, title } = desk.one("0417");
+  const watched = await start("/library");
+  const { page } = watched;
+  // The list comes from the server, the review from the desk.
+  await page.route(/\/v1\/documents\?/, async (route) => {
+    const answer = await route.fetch();
+    const list = (await answer.json()) as { documents: { document_id: string; state: string }[] };
+    await route.fulfill({ response: answer, json: { ...list, documents: list.documents.map((one) => (one.document_id === document_id ? { ...one, state: "needs_review" } : one)) } });
+  });
+  await page.reload();
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: title ?? "" }) });
+  await row.getByText("Needs review").waitFor();
+  await row.getByRole("button", { name: "Review" }).click();
+  await page.waitForURL(new RegExp(review_id));
+  await close(watched);
+});
+
 it("a document shows its fields, leads to its review, and records are exported", async () => {
   const { document_id, review_id } = desk.one("0417");
   const watched = await start(`/documents/${document_id}?tab=fields`);

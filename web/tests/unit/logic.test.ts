@@ -48,6 +48,7 @@ describe("states", () => {
     expect(STATES.failed.action).toBe("Retry processing");
     expect(STATES.unclassified.action).toBe("Retry classification");
     expect(STATES.stale.action).toBe("Retry");
+    expect(STATES.needs_review.action).toBe("Review");
     expect(STATES.ready.action).toBeNull();
     expect(STATES.unsupported.tone).toBe("neutral");
   });

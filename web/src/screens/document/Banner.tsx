@@ -29,7 +29,7 @@ export function Banner({ document, why, busy, onRetry }: { document: DocumentDet
         {document.review_id && (
           <Link href={`/reviews/${document.review_id}`} className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-2.5 text-sm font-medium text-on-accent hover:opacity-90"><ListChecks size={14} aria-hidden /> Review</Link>
         )}
-        {words.action && <Button busy={busy} icon={<RotateCw size={14} aria-hidden />} onClick={onRetry}>{words.action}</Button>}
+        {words.action && !document.review_id && <Button busy={busy} icon={<RotateCw size={14} aria-hidden />} onClick={onRetry}>{words.action}</Button>}
       </div>
       {document.state === "processing" && (
         <Bar className="mt-2" active label="Way through the stages" total={100} parts={[{ value: Math.round(stageShare(document.status) * 100), className: "bg-accent", label: "percent" }]} />

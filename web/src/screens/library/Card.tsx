@@ -1,6 +1,4 @@
-import { RotateCw } from "lucide-react";
 import { Link } from "wouter";
-import { Button } from "../../ui/Button";
 import { cause } from "../../ui/causes";
 import { cx } from "../../ui/cx";
 import { FileIcon } from "../../ui/FileIcon";
@@ -8,11 +6,12 @@ import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
 import { stateWords } from "../../ui/states";
 import { Shortfall, StateMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
+import { Action } from "./Action";
 import { Checkbox } from "./Checkbox";
 import type { RowProps } from "./Row";
 import { Thumb } from "./Thumb";
 
-export function Card({ line, active, selected, onSelect, onRetry }: RowProps) {
+export function Card({ line, active, selected, onSelect, onRetry, onReview }: RowProps) {
   const words = stateWords(line.state);
   const { file } = pathParts(shown(line.name));
   const working = line.state === "processing";
@@ -42,7 +41,7 @@ export function Card({ line, active, selected, onSelect, onRetry }: RowProps) {
         {words.action ? (
           <>
             {line.error && <span className="truncate text-xs text-ink-3" title={line.error.message}>{cause(line.error.kind).title}</span>}
-            <Button className="mt-auto h-7 w-full" icon={<RotateCw size={13} aria-hidden />} onClick={onRetry}>{words.action}</Button>
+            <Action line={line} className="mt-auto h-7 w-full" onRetry={onRetry} onReview={onReview} />
           </>
         ) : working ? (
           <span className="skeleton mt-2 block h-3 w-2/3" />

@@ -19,6 +19,7 @@ import { Matching } from "./Matching";
 import { extend, NONE, type Selection, toggle } from "./selection";
 import { SelectionBar } from "./SelectionBar";
 import { useLiveLibrary } from "./useLiveLibrary";
+import { useReview } from "./useReview";
 import { removeView, useViews } from "./views";
 
 export function LibraryScreen() {
@@ -30,6 +31,7 @@ export function LibraryScreen() {
   const [active, setActive] = useState(-1);
   const [, go] = useLocation();
   const { retry } = useRetry();
+  const review = useReview();
   const order = useMemo(() => all.map((line) => line.document_id), [all]);
   const select = useCallback(
     (line: DocumentLine, range: boolean) =>
@@ -72,7 +74,7 @@ export function LibraryScreen() {
       ) : (
         <Listing
           lines={all} grid={params.get("view") === "grid"} active={active} selection={selection} more={more}
-          onMore={onMore} onView={onView} onSelect={select} onSelectAll={(on) => setSelection(on ? { ids: new Set(order), anchor: null } : NONE)} onRetry={(line) => retry([line.document_id])}
+          onMore={onMore} onView={onView} onSelect={select} onSelectAll={(on) => setSelection(on ? { ids: new Set(order), anchor: null } : NONE)} onRetry={(line) => retry([line.document_id])} onReview={(line) => review(line.document_id)}
         />
       )}
     </Page>

@@ -21,6 +21,7 @@ interface Props {
   onSelect: (line: DocumentLine, range: boolean) => void;
   onSelectAll: (on: boolean) => void;
   onRetry: (line: DocumentLine) => void;
+  onReview: (line: DocumentLine) => void;
 }
 
 /** How many cards fit beside each other. */
@@ -39,7 +40,7 @@ function useColumns(box: RefObject<HTMLDivElement | null>, grid: boolean): numbe
 }
 
 export function Listing(props: Props) {
-  const { lines, grid, active, selection, more, onMore, onView, onSelect, onSelectAll, onRetry } = props;
+  const { lines, grid, active, selection, more, onMore, onView, onSelect, onSelectAll, onRetry, onReview } = props;
   const box = useRef<HTMLDivElement>(null);
   const columns = useColumns(box, grid);
   const rows = Math.ceil(lines.length / columns);
@@ -66,7 +67,7 @@ export function Listing(props: Props) {
       const index = item.index * columns + i;
       const cell = {
         line, active: index === active, selected: selection.ids.has(line.document_id),
-        onSelect: (range: boolean) => onSelect(line, range), onRetry: () => onRetry(line),
+        onSelect: (range: boolean) => onSelect(line, range), onRetry: () => onRetry(line), onReview: () => onReview(line),
       };
       return grid ? <Card key={line.document_id} {...cell} /> : <Row key={line.document_id} {...cell} />;
     });

@@ -1,14 +1,12 @@
-import { RotateCw } from "lucide-react";
 import { Link } from "wouter";
 import type { DocumentLine } from "../../api/types";
-import { Button } from "../../ui/Button";
 import { cause } from "../../ui/causes";
 import { cx } from "../../ui/cx";
 import { FileIcon } from "../../ui/FileIcon";
 import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
-import { stateWords } from "../../ui/states";
 import { Shortfall, StateMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
+import { Action } from "./Action";
 import { Checkbox } from "./Checkbox";
 import { languageName } from "./filter";
 
@@ -20,10 +18,10 @@ export interface RowProps {
   selected: boolean;
   onSelect: (range: boolean) => void;
   onRetry: () => void;
+  onReview: () => void;
 }
 
-export function Row({ line, active, selected, onSelect, onRetry }: RowProps) {
-  const action = stateWords(line.state).action;
+export function Row({ line, active, selected, onSelect, onRetry, onReview }: RowProps) {
   const working = line.state === "processing";
   const { folder, file } = pathParts(shown(line.name));
   return (
@@ -47,9 +45,7 @@ export function Row({ line, active, selected, onSelect, onRetry }: RowProps) {
         {line.state === "ready" && <span className="truncate text-sm text-ink-3 max-md:hidden">{content(line)}</span>}
         <Shortfall line={line} />
         {line.error && <span className="truncate text-xs text-ink-3 max-lg:hidden" title={line.error.message}>{cause(line.error.kind).title}</span>}
-        {action && (
-          <Button kind="quiet" aria-label={action} className="ml-auto h-7 px-2 max-md:hidden" icon={<RotateCw size={13} aria-hidden />} onClick={onRetry}><span className="max-xl:hidden">{action}</span></Button>
-        )}
+        <Action line={line} kind="quiet" className="ml-auto h-7 px-2 max-md:hidden" wordsClass="max-xl:hidden" onRetry={onRetry} onReview={onReview} />
       </span>
       <span role="cell" className="text-right text-sm whitespace-nowrap text-ink-3 max-md:hidden"><Time at={line.created_at} /></span>
     </div>
