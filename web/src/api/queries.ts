@@ -79,6 +79,14 @@ export const useFacets = (): Facets | null =>
     queryFn: ({ signal }) => get<Facets>("/v1/facets", {}, signal),
   }).data ?? null;
 
+/** How many documents are an invoice, a letter and so on: a search for what nothing is counts everything. Null until that is known. */
+export const useKinds = (): Record<string, number> | null =>
+  useQuery({
+    queryKey: ["facets", "kinds"],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => (await get<SearchAnswer>("/v1/search", { q: "-type:nothing", limit: 1 }, signal)).facets?.type ?? {},
+  }).data ?? null;
+
 /** Tasks by kind, stage and state, of a batch or of everything that waits and runs; null until they are counted. */
 export const useWork = (batch?: string): WorkLine[] | null =>
   useQuery({

@@ -94,6 +94,9 @@ const TYPES: Record<string, string> = {
   "application/epub+zip": "EPUB", "application/xml": "XML", "text/xml": "XML", "application/octet-stream": "Binary",
 };
 
+/** A word of the interface as people write it: `bank_statement` is "Bank statement". */
+export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1).replaceAll("_", " ");
+
 /** A media type as people say it. */
 export function typeName(mediaType: string | null | undefined): string {
   if (!mediaType) return "Unknown";

@@ -47,6 +47,26 @@ it("narrows a search by what the hits are, and widens it again", async () => {
   await close(watched);
 });
 
+it("filters the library by what documents are", async () => {
+  const watched = await open(browser, server.url, "/library");
+  const { page } = watched;
+  const rows = page.getByRole("row").filter({ has: page.getByRole("link") });
+  await page.getByRole("button", { name: "Type", exact: true }).click();
+  await page.getByRole("menuitem", { name: /^Invoice/ }).click();
+  await page.waitForURL(/kind=invoice/);
+  await page.getByRole("button", { name: "Type: Invoice" }).waitFor();
+  const invoices = Object.keys((await (await fetch(`${server.url}/v1/search?q=${encodeURIComponent("-type:nothing")}&type=invoice&limit=100`)).json() as { hits: object[] }).hits).length;
+  expect(invoices).toBeGreaterThan(0);
+  await expect.poll(() => rows.count()).toBe(invoices);
+  // Words narrow it further, whatever they are.
+  await page.getByRole("textbox", { name: "Filter" }).fill("\"2026-0417");
+  await expect.poll(() => rows.count()).toBeLessThan(invoices);
+  await rows.first().waitFor();
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
+  await expect.poll(() => rows.count()).toBeGreaterThan(invoices);
+  await close(watched);
+});
+
 it("makes one tag of two", async () => {
   const [pair] = catalogue.pairs;
   if (!pair) throw new Error("the documents have no tags");

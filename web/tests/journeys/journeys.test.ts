@@ -164,7 +164,7 @@ it("choose by facets, select all that match, delete", async () => {
   await page.goto(`${server.url}/library`);
   const state = page.getByRole("group", { name: "State" });
   await state.getByRole("button", { name: "All 3" }).waitFor();
-  await page.getByRole("button", { name: "Type" }).click();
+  await page.getByRole("button", { name: "Format" }).click();
   await page.getByRole("menuitem", { name: /^Text 2/ }).click();
   await page.waitForURL(/type=text%2Fplain/);
   const rows = page.getByRole("row").filter({ has: page.getByRole("link") });

@@ -1,20 +1,20 @@
-/** What the library shows: state, type, language, time, batch, tag, words, view. Everything is in the address. */
+/** What the library shows: state, type, format, language, time, batch, tag, words, view. Everything is in the address. */
 import { Bookmark, CalendarRange, LayoutGrid, Rows3, Search, Tags, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import { useBatches, useFacets } from "../../api/queries";
+import { useBatches, useFacets, useKinds } from "../../api/queries";
 import { useTags } from "../../api/tags";
 import type { DocumentLine, DocumentState } from "../../api/types";
 import type { Changes } from "../../app/url";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
-import { count, typeName } from "../../ui/format";
+import { capital, count, typeName } from "../../ui/format";
 import { MenuItem } from "../../ui/Menu";
 import { STATE_ORDER, stateWords } from "../../ui/states";
 import { batchName } from "../batches/name";
 import { DaysDialog } from "./DaysDialog";
 import { type Choice, Facet } from "./Facet";
-import { isFiltered, languageName, NO_FILTER, SPANS, timeWords } from "./filter";
+import { isFiltered, languageName, MOST_FOUND, NO_FILTER, SPANS, timeWords } from "./filter";
 import { SaveView } from "./SaveView";
 
 interface Props { params: URLSearchParams; set: (changes: Changes, replace?: boolean) => void; /** What is shown, for a server that does not count. */ lines: DocumentLine[] }
@@ -25,6 +25,7 @@ const choices = (counts: Record<string, number>, name: (value: string) => string
 
 export function Filters({ params, set, lines }: Props) {
   const facets = useFacets();
+  const counted = useKinds();
   const batches = useBatches().data?.batches ?? [];
   const [open, setOpen] = useState<"save" | "days" | null>(null);
   const seen = useMemo<Choice[]>(
@@ -32,17 +33,19 @@ export function Filters({ params, set, lines }: Props) {
     [lines],
   );
   const types = facets ? choices(facets.types, typeName) : seen;
+  const kinds = counted ? choices(counted, capital) : [];
   const languages = facets ? choices(facets.languages, languageName) : [];
   const tags = useTags("", 20).data?.items ?? [];
   const [, go] = useLocation();
-  const [type, lang, batch, tag] = [params.get("type"), params.get("lang"), params.get("batch"), params.get("tag")];
+  const [kind, type, lang, batch, tag] = [params.get("kind"), params.get("type"), params.get("lang"), params.get("batch"), params.get("tag")];
   const named = batches.find((one) => one.batch_id === batch);
   return (
     <div className="flex flex-col gap-2 border-b border-line bg-surface px-4 py-2 md:px-6">
       <States state={params.get("state")} counts={facets?.states ?? null} all={facets?.complete ? facets.counted : null} onChoose={(state) => set({ state })} />
       <div className="flex flex-wrap items-center gap-2">
         <NameFilter value={params.get("q") ?? ""} onChange={(q) => set({ q: q || null }, true)} />
-        {(types.length > 0 || type) && <Facet name="Type" value={type} label={type ? typeName(type) : null} choices={types} onChoose={(value) => set({ type: value })} />}
+        {(kinds.length > 0 || kind) && <Facet name="Type" value={kind} label={kind ? capital(kind) : null} choices={kinds} onChoose={(value) => set({ kind: value })} />}
+        {(types.length > 0 || type) && <Facet name="Format" value={type} label={type ? typeName(type) : null} choices={types} onChoose={(value) => set({ type: value })} />}
         {(languages.length > 0 || lang) && <Facet name="Language" value={lang} label={lang ? languageName(lang) : null} choices={languages} onChoose={(value) => set({ lang: value })} />}
         {facets && (
           <Facet name="Came in" value={params.get("came")} label={timeWords(params)} choices={SPANS.map(([value, name]) => ({ value, name }))} onChoose={(came) => set({ came, since: null, until: null })}>
@@ -64,6 +67,9 @@ export function Filters({ params, set, lines }: Props) {
           <Toggle on={params.get("view") === "grid"} label="Grid" onClick={() => set({ view: "grid" })}><LayoutGrid size={15} aria-hidden /></Toggle>
         </div>
       </div>
+      {kind && (counted?.[kind] ?? 0) > MOST_FOUND && (
+        <p role="note" className="text-xs text-ink-3">{count(MOST_FOUND)} of {count(counted?.[kind] ?? 0)} are looked through by type; words beside it find the others.</p>
+      )}
       {open === "save" && <SaveView search={params.toString()} onClose={() => setOpen(null)} />}
       {open === "days" && <DaysDialog since={params.get("since")} until={params.get("until")} onChoose={(since, until) => { set({ came: null, since, until }); setOpen(null); }} onClose={() => setOpen(null)} />}
     </div>

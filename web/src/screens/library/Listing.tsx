@@ -89,7 +89,7 @@ export function Listing(props: Props) {
             <div role="row" className={`${COLUMNS} h-8 border-b border-line bg-bg px-4 text-xs text-ink-3 md:px-6`}>
               <span role="columnheader" className="flex items-center"><Checkbox on={selection.ids.size >= lines.length} label="Select all that are shown" onChange={() => onSelectAll(selection.ids.size < lines.length)} /></span>
               <span role="columnheader">Name</span>
-              <span role="columnheader" className="max-md:hidden">Type</span>
+              <span role="columnheader" className="max-md:hidden">Format</span>
               <span role="columnheader" className="text-right max-md:hidden">Size</span>
               <span role="columnheader" className="max-md:text-right">State</span>
               <span role="columnheader" className="text-right max-md:hidden">Came in</span>

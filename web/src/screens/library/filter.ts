@@ -5,7 +5,7 @@ import type { LibraryFilter } from "../../api/queries";
 export const SPANS: [string, string, number][] = [["today", "Today", 1], ["week", "Last 7 days", 7], ["month", "Last 30 days", 30], ["year", "Last 365 days", 365]];
 
 /** The parts of the address that filter; the layout does not. */
-export const FILTERS = ["state", "type", "lang", "came", "since", "until", "batch", "tag", "q"] as const;
+export const FILTERS = ["state", "kind", "type", "lang", "came", "since", "until", "batch", "tag", "q"] as const;
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -21,6 +21,15 @@ function moment(day: string | null, days: number): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : midnight(at, days);
 }
 
+/** So many documents are found by words at most, and by what they are: the library asks the index for both. */
+export const MOST_FOUND = 1000;
+
+/** What is typed, together with what the documents are to be. That comes first: a quotation mark without its partner reaches to the end. */
+export function wordsOf(kind: string | null, typed: string | null): string | undefined {
+  if (!kind) return typed ?? undefined;
+  return [`type:"${kind.replaceAll('"', "")}"`, (typed ?? "").trim().replace(/^(OR\s+)+/, "")].filter(Boolean).join(" ");
+}
+
 export function filterOf(params: URLSearchParams, now: Date): LibraryFilter {
   const span = SPANS.find(([id]) => id === params.get("came"));
   return {
@@ -32,7 +41,7 @@ export function filterOf(params: URLSearchParams, now: Date): LibraryFilter {
     until: span ? undefined : moment(params.get("until"), 1),
     batch_id: params.get("batch") ?? undefined,
     tag: params.get("tag") ?? undefined,
-    q: params.get("q") ?? undefined,
+    q: wordsOf(params.get("kind"), params.get("q")),
   };
 }
 

@@ -1,12 +1,10 @@
 /** What the address insists on beside the words of a search. Pure. */
 import type { SearchFilter } from "../../api/queries";
 import type { SearchFacets } from "../../api/types";
-import { typeName } from "../../ui/format";
+import { capital, typeName } from "../../ui/format";
 import { languageName } from "../library/filter";
 
 export interface SearchFacet { /** In the address. */ param: string; name: string; of: keyof SearchFacets; say: (value: string) => string }
-
-const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1).replaceAll("_", " ");
 
 export const FACETS: SearchFacet[] = [
   { param: "kind", name: "Type", of: "type", say: capital },
