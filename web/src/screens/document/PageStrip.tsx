@@ -12,7 +12,7 @@ export const SMALL = 160;
 export function PageStrip({ document, page, pages, onPage }: { document: Subject; page: number; pages: number; onPage: (page: number) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: pages, getScrollElement: () => box.current, estimateSize: () => STEP, overscan: 2 });
-  useEffect(() => virtual.scrollToIndex(page - 1), [page, virtual]);
+  useEffect(() => { virtual.scrollToIndex(page - 1); }, [page, virtual]);
   return (
     <nav ref={box} aria-label="Pages" className="hidden w-26 shrink-0 overflow-y-auto border-r border-line bg-surface lg:block">
       <ol className="relative" style={{ height: virtual.getTotalSize() }}>

@@ -54,7 +54,8 @@ export function PageViewer({ document, page, pages, zoom, words, wanted, lit, on
   const url = useBlobUrl(image.data ?? small.data);
   const view = useRef<HTMLDivElement>(null);
   const [drawn, setDrawn] = useState(0);
-  useEffect(() => view.current?.scrollTo({ top: 0 }), [page]);
+  // Braces: newer browsers answer with a promise, and React would take that for what undoes the effect.
+  useEffect(() => { view.current?.scrollTo({ top: 0 }); }, [page]);
   const hits = words && wanted.length > 0 ? words.words.filter((word) => isHit(word.text, wanted)).length : 0;
   return (
     <div className="flex h-full min-h-0 flex-col bg-sunken">
