@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { align, bare, isHit, textParts } from "../../src/screens/document/words";
+import { align, bare, flowed, isHit, textParts } from "../../src/screens/document/words";
 import { imageWidth } from "../../src/screens/document/PageViewer";
 
 const words = (...texts: string[]) => texts.map((text) => ({ text }));
@@ -44,4 +44,17 @@ it("marks a word on the page as in the text: by its beginning", () => {
 
 it("asks for an image that is sharp enough, and never for more than the largest", () => {
   expect([imageWidth(50, 1), imageWidth(100, 1), imageWidth(100, 2), imageWidth(300, 3)]).toEqual([800, 1200, 2400, 2400]);
+});
+
+it("lets lines go on that only ended where the paper did, and leaves every character in its place", () => {
+  const prose = "The rent is 1,450 a month, payable in advance on the first working day. It is\nreviewed once, on 1 March 2029, and cannot rise by more than the index of retail\nprices has risen since the beginning of the term.\n\nCompany no. 0417 2291\nPage 1 of 3";
+  const flowing = flowed(prose);
+  expect(flowing.split("\n")).toEqual([expect.stringMatching(/^The rent .* It is reviewed once.* retail prices .*term\.$/), "", "Company no. 0417 2291", "Page 1 of 3"]);
+  expect(flowing.length).toBe(prose.length);
+  expect(flowed("At the end of the term the tenant removes its machines. The deposit of\n£2,900 is returned.")).not.toContain("\n");
+  // Rows, receipts and headings stay lines.
+  for (const text of [
+    "Building landlord 640,000\nMachines tenant 85,000", "Wood glue\nSandpaper\nlinseed oil",
+    "Reading lamp, oak foot, linen shade      6   84.00   504.00\nWall bracket, brass, with screws         2   36.50    73.00",
+  ]) expect(flowed(text)).toBe(text);
 });

@@ -9,9 +9,10 @@ import { Empty, Failure } from "../../ui/Notice";
 import { Skeletons } from "../../ui/Page";
 import { count, counted } from "../../ui/format";
 import { bringTo } from "../../ui/scroll";
+import { isDrawn } from "../../ui/PageImage";
 import { Family } from "./Family";
 import { type LitWord, show, wordAt } from "./lit";
-import { align, textParts } from "./words";
+import { align, flowed, textParts } from "./words";
 
 interface Props {
   document: DocumentDetail;
@@ -27,6 +28,8 @@ interface Props {
 export function TextView({ document, page, query, words, lit, onPage }: Props) {
   const text = useReading(document.document_id);
   const wanted = useMemo(() => queryWords(query), [query]);
+  // Lines of other files are as somebody wrote them; those of a page are as wide as its paper.
+  const drawn = isDrawn(document.media_type);
   const box = useRef<HTMLDivElement>(null);
   const pages = text.data?.pages;
   const number = words?.number ?? null;
@@ -54,7 +57,7 @@ export function TextView({ document, page, query, words, lit, onPage }: Props) {
       {pages.map((one) => (
         <section key={one.number} data-page={one.number} aria-label={pages.length > 1 ? `Page ${one.number}` : "Text"} className="mb-6">
           {(pages.length > 1 || one.source === "ocr") && <PageHead page={one} of={pages.length} onPage={onPage} />}
-          <PageBody page={one} words={one.number === number ? words?.words : undefined} wanted={wanted} />
+          <PageBody text={drawn ? flowed(one.text) : one.text} words={one.number === number ? words?.words : undefined} wanted={wanted} />
           {one.text.trim() === "" && <p className="text-sm text-ink-3">No text on this page{one.reason ? `: ${one.reason}` : ""}.</p>}
         </section>
       ))}
@@ -63,10 +66,10 @@ export function TextView({ document, page, query, words, lit, onPage }: Props) {
 }
 
 /** The text in blocks, of which only those in view are laid out; words that have a box on the page carry its number. */
-const PageBody = memo(function PageBody({ page, words, wanted }: { page: PageText; words: PageWords["words"] | undefined; wanted: string[] }) {
-  const places = useMemo(() => (words ? align(page.text, words) : []), [page.text, words]);
+const PageBody = memo(function PageBody({ text, words, wanted }: { text: string; words: PageWords["words"] | undefined; wanted: string[] }) {
+  const places = useMemo(() => (words ? align(text, words) : []), [text, words]);
   let from = 0;
-  return blocks(page.text).map((block, i) => {
+  return blocks(text).map((block, i) => {
     const parts = textParts(block, from, places);
     from += block.length;
     return (

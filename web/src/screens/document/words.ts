@@ -57,6 +57,26 @@ export function textParts(text: string, from: number, places: readonly (Span | n
   return parts;
 }
 
+/** A page whose longest line is shorter than this is no running text: a receipt, an address. */
+const RUNNING = 45;
+
+/**
+ * Text as paragraphs: a line that only ended where the paper did goes on in the next one. Every character keeps its place,
+ * so that words are still found by their positions. What ends early, or with a figure or a full stop, ends there.
+ */
+export function flowed(text: string): string {
+  const lines = text.split("\n");
+  const widest = Math.max(0, ...lines.map((line) => line.trimEnd().length));
+  if (widest < RUNNING) return text;
+  return lines.map((line, i) => {
+    const next = lines[i + 1];
+    if (next === undefined) return line;
+    const [end, length] = [line.trimEnd(), line.trimEnd().length];
+    const goesOn = /^\p{Ll}/u.test(next) ? length >= widest * 0.6 && /[^.:;!?]$/u.test(end) : length >= widest * 0.8 && /[\p{Ll},]$/u.test(end) && /^[\p{L}\p{Sc}(“„"]/u.test(next);
+    return line + (goesOn ? " " : "\n");
+  }).join("");
+}
+
 /** Whether a word of a page is one that was searched for: it begins with one of `wanted`, as in the marks of the text. */
 export function isHit(text: string, wanted: readonly string[]): boolean {
   if (wanted.length === 0) return false;
