@@ -86,7 +86,8 @@ function Body({ document }: { document: DocumentDetail }) {
     ...(record ? [{ id: "fields", name: "Fields", note: Object.keys(record.fields).length }] : []),
     ...(images ? [{ id: "text", name: "Text" }] : []),
     { id: "about", name: "About", note: document.problems.length > 0 ? document.problems.length : null },
-    { id: "family", name: "Family", note: family > 0 ? family : null },
+    // What holds others and has no text of its own shows them in the place of the text already.
+    ...(!images && document.children.length > 0 && !document.word_count ? [] : [{ id: "family", name: "Family", note: family > 0 ? family : null }]),
     { id: "timeline", name: "Timeline", note: document.timeline.length },
   ];
   const chosen = tabs.some((one) => one.id === tab) ? tab : "about";
