@@ -86,7 +86,7 @@ function Outcomes({ batch }: { batch: Batch }) {
         ))}
       </ul>
       <p className="border-t border-line px-4 py-2.5 text-sm text-ink-3">
-        {count(batch.received)} came in, {count(batch.children)} found inside, {count(batch.duplicates)} were there before
+        {count(batch.received)} came in, {count(batch.children)} found inside, {count(batch.duplicates)} {batch.duplicates === 1 ? "was" : "were"} there before
       </p>
     </Panel>
   );

@@ -3,7 +3,7 @@ import { FolderInput, Pause } from "lucide-react";
 import { Link } from "wouter";
 import { useBatches } from "../../api/queries";
 import type { Batch } from "../../api/types";
-import { count, duration, percent, rate, shown } from "../../ui/format";
+import { count, counted, duration, percent, rate, shown } from "../../ui/format";
 import { Command, Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
@@ -49,7 +49,7 @@ function Line({ batch }: { batch: Batch }) {
       <div className="mt-1.5 flex flex-wrap gap-x-4 text-sm text-ink-3">
         <span><span className="text-ink-2">{count(ended)}</span> of {count(all)} · {percent(ended, all)}</span>
         {batch.failed > 0 && <span className="text-red">{count(batch.failed)} failed</span>}
-        {batch.duplicates > 0 && <span>{count(batch.duplicates)} duplicates</span>}
+        {batch.duplicates > 0 && <span>{counted(batch.duplicates, "duplicate")}</span>}
         <span className="ml-auto">{rate(pace(batch, now))} docs/s{left !== null && ` · ${duration(left)} left`}</span>
       </div>
     </li>

@@ -11,6 +11,7 @@ import { Confirm } from "../../ui/Dialog";
 import { counted, shown } from "../../ui/format";
 import { Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
+import { Said } from "../../ui/Said";
 import { Time } from "../../ui/Time";
 import { useSay } from "../../ui/Toasts";
 import { Checkbox } from "../library/Checkbox";
@@ -79,7 +80,7 @@ function Letter({ letter, selected, onSelect }: { letter: DeadLetter; selected: 
             : <span className="truncate font-medium">{shown(letter.name)}</span>}
           {words && <span className="text-sm text-red">{words.title}</span>}
         </div>
-        {letter.error && <p className="line-clamp-2 text-sm break-words text-ink-2">{shown(letter.error.message)}</p>}
+        {letter.error && <p className="line-clamp-2 text-sm break-words text-ink-2"><Said text={letter.error.message} /></p>}
         <p className="font-mono text-xs text-ink-3">{letter.kind} · {counted(letter.attempt, "try", "tries")}</p>
       </div>
       <Time at={letter.died_at} className="text-sm text-ink-3" />

@@ -4,6 +4,7 @@ import type { DocumentDetail, Why } from "../../api/types";
 import { Bar } from "../../ui/Bar";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
+import { Said } from "../../ui/Said";
 import { stageShare, stateWords } from "../../ui/states";
 import { useNow } from "../../ui/Time";
 import { sentence } from "./sentence";
@@ -24,7 +25,7 @@ export function Banner({ document, why, busy, onRetry }: { document: DocumentDet
         <Icon size={16} aria-hidden className={cx("mt-0.5 shrink-0", INK[words.tone] ?? "text-ink-2", document.state === "processing" && "pulse")} />
         <div className="min-w-0 flex-1 basis-60">
           <p className="font-medium">{words.what}</p>
-          {words.detail && <p className="text-sm break-words text-ink-2">{words.detail}</p>}
+          {words.detail && <p className="text-sm break-words text-ink-2"><Said text={words.detail} /></p>}
         </div>
         {document.review_id && (
           <Link href={`/reviews/${document.review_id}`} className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-2.5 text-sm font-medium text-on-accent hover:opacity-90"><ListChecks size={14} aria-hidden /> Review</Link>

@@ -3,7 +3,8 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { useReading } from "../../api/queries";
 import type { DocumentDetail, Evidence, IngestionLine } from "../../api/types";
-import { bytes, count, exact, shown } from "../../ui/format";
+import { bytes, capital, count, exact, shown, typeName } from "../../ui/format";
+import { Said } from "../../ui/Said";
 import { TagChip } from "../../ui/TagChip";
 import { Time } from "../../ui/Time";
 import { languageName } from "../library/filter";
@@ -17,7 +18,7 @@ export function Facts({ document }: { document: DocumentDetail }) {
           <ul className="flex flex-col gap-2">
             {document.problems.map((problem, i) => (
               <li key={i} className="rounded-md border border-amber-line bg-amber-soft px-3 py-2 text-sm break-words">
-                {problem.page ? <span className="font-medium">Page {problem.page}: </span> : null}{shown(problem.message)}
+                {problem.page ? <span className="font-medium">Page {problem.page}: </span> : null}<Said text={problem.message} />
                 <span className="ml-1.5 font-mono text-xs text-ink-3">{problem.kind}</span>
               </li>
             ))}
@@ -28,14 +29,14 @@ export function Facts({ document }: { document: DocumentDetail }) {
         <List>
           <Fact name="File name">{shown(document.name)}</Fact>
           {document.title && <Fact name="Title" how={document.evidence["title"]}>{shown(document.title)}</Fact>}
-          {document.type && <Fact name="Kind" how={document.evidence["type"]}>{shown(document.type)}</Fact>}
+          {document.type && <Fact name="Type" how={document.evidence["type"]}>{capital(shown(document.type))}</Fact>}
           {document.date && <Fact name="Date" how={document.evidence["date"]}>{shown(document.date)}</Fact>}
           {document.summary && <Fact name="Summary" how={document.evidence["summary"]}>{shown(document.summary)}</Fact>}
           {document.tags.length > 0 && <Fact name="Tags" how={document.evidence["tags"]}><span className="flex flex-wrap gap-1">{document.tags.map((tag) => <TagChip key={tag} tag={tag} />)}</span></Fact>}
           {Object.entries(document.labels).map(([set, said]) => said.labels.length > 0 && (
-            <Fact key={set} name={capital(shown(set).replaceAll("_", " "))} how={said}>{said.labels.map(shown).join(", ")}</Fact>
+            <Fact key={set} name={capital(shown(set))} how={said}>{said.labels.map(shown).join(", ")}</Fact>
           ))}
-          <Fact name="Type">{document.media_type ?? "unknown"}</Fact>
+          <Fact name="Format"><span title={document.media_type ?? undefined}>{typeName(document.media_type)}</span></Fact>
           <Fact name="Size"><span title={`${count(document.bytes)} bytes`}>{bytes(document.bytes)}</span></Fact>
           {document.page_count !== null && <Fact name="Pages">{count(document.page_count)}</Fact>}
           {document.word_count !== null && <Fact name="Words">{count(document.word_count)}</Fact>}
@@ -47,7 +48,7 @@ export function Facts({ document }: { document: DocumentDetail }) {
       </Section>
       {own.length > 0 && (
         <Section title="What the file says of itself">
-          <List>{own.map(([name, value]) => <Fact key={name} name={shown(name)}>{shown(String(value))}</Fact>)}</List>
+          <List>{own.map(([name, value]) => <Fact key={name} name={capital(shown(name))}>{moment(shown(String(value)))}</Fact>)}</List>
         </Section>
       )}
       <Section title={document.ingestions.length > 1 ? `Came in ${document.ingestions.length} times` : "Came in"}>
@@ -92,4 +93,5 @@ const Fact = ({ name, how, children }: { name: string; how?: Evidence | undefine
     <dd className="break-words" title={how && `By ${how.method}, ${Math.round(how.confidence * 100)} % sure`}>{children}</dd>
   </div>
 );
-const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
+/** A moment as files write it, as everywhere else; anything else as it stands. */
+const moment = (value: string): string => (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?([+-]\d{2}:\d{2}|Z)$/.test(value) ? exact(value) : value);

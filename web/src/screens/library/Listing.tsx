@@ -50,7 +50,7 @@ export function Listing(props: Props) {
     estimateSize: () => (grid ? CARD.height + CARD.gap : ROW),
     overscan: 8,
   });
-  useEffect(() => virtual.measure(), [grid, columns, virtual]);
+  useEffect(() => { virtual.measure(); }, [grid, columns, virtual]);
   const items = virtual.getVirtualItems();
   const first = (items[0]?.index ?? 0) * columns;
   const last = ((items.at(-1)?.index ?? 0) + 1) * columns - 1;

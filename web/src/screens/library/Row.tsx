@@ -42,7 +42,7 @@ export function Row({ line, active, selected, onSelect, onRetry, onReview }: Row
       <span role="cell" className="text-right text-sm text-ink-2 max-md:hidden">{bytes(line.bytes)}</span>
       <span role="cell" className="flex min-w-0 items-center justify-end gap-1.5 md:justify-start">
         <StateMark state={line.state} />
-        {line.state === "ready" && <span className="truncate text-sm text-ink-3 max-md:hidden">{content(line)}</span>}
+        {line.state === "ready" && content(line) && <span className="truncate text-sm text-ink-3 max-md:hidden">{content(line)}</span>}
         <Shortfall line={line} />
         {line.error && <span className="truncate text-xs text-ink-3 max-lg:hidden" title={line.error.message}>{cause(line.error.kind).title}</span>}
         <Action line={line} kind="quiet" className="ml-auto h-7 px-2 max-md:hidden" wordsClass="max-xl:hidden" onRetry={onRetry} onReview={onReview} />

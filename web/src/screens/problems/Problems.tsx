@@ -12,6 +12,7 @@ import { count, counted, shown } from "../../ui/format";
 import { Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
+import { Said } from "../../ui/Said";
 import { Time } from "../../ui/Time";
 import { useSay } from "../../ui/Toasts";
 
@@ -74,7 +75,7 @@ function Group({ group }: { group: ProblemGroup }) {
                 ? <Link href={`/documents/${sample.document_id}?tab=timeline`} className="truncate font-medium hover:underline">{shown(sample.name)}</Link>
                 : <span className="truncate font-medium">{shown(sample.name)}</span>}
               <Time at={sample.at} className="text-ink-3" />
-              <span className="col-span-2 line-clamp-2 break-words text-ink-2">{shown(sample.message)}</span>
+              <span className="col-span-2 line-clamp-2 break-words text-ink-2"><Said text={sample.message} /></span>
             </li>
           ))}
         </ul>

@@ -1,14 +1,15 @@
 /** Looks, access of this tab, and whether everything outside of documents is well. */
-import { CircleAlert, CircleCheck, RotateCw } from "lucide-react";
+import { CircleAlert, CircleCheck, CircleMinus, RotateCw } from "lucide-react";
 import { accessKey, setAccessKey } from "../../api/http";
 import { useDoctor, useMe, useStatus } from "../../api/queries";
 import type { DoctorCheck } from "../../api/types";
 import { setTheme, type Theme, useTheme } from "../../app/theme";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
-import { bytes, count, humane, shown } from "../../ui/format";
+import { bytes, capital, count, humane, shown } from "../../ui/format";
 import { Command, Failure } from "../../ui/Notice";
 import { Page, Panel, Skeletons } from "../../ui/Page";
+import { Said } from "../../ui/Said";
 
 export function SettingsScreen() {
   return (
@@ -59,18 +60,24 @@ function Fences({ checks }: { checks: DoctorCheck[] }) {
   );
 }
 
+/** What checks are about, where their short names say too little. */
+const CHECKS: Record<string, string> = {
+  pdf_pdfium: "PDFium", ocr_tesseract: "Tesseract", ocr_orientation: "Turned scans", ocr_ppocr: "PP-OCR", embed: "Search by meaning", llm: "Language model",
+};
+
 function Check({ check }: { check: DoctorCheck }) {
-  const name = check.name.replace(/_/g, " ");
+  // What is not there and need not be is neither well nor a fault.
+  const off = check.ok && check.detail.startsWith("off: ");
   return (
     <li className="grid grid-cols-[1.25rem_9rem_minmax(0,1fr)] gap-x-2 px-4 py-2 text-sm max-sm:grid-cols-[1.25rem_minmax(0,1fr)]">
       <span className="pt-0.5">
-        {check.ok ? <CircleCheck size={15} aria-hidden className="text-accent" /> : <CircleAlert size={15} aria-hidden className="text-red" />}
-        <span className="sr-only">{check.ok ? "well" : "not well"}</span>
+        {off ? <CircleMinus size={15} aria-hidden className="text-ink-3" /> : check.ok ? <CircleCheck size={15} aria-hidden className="text-accent" /> : <CircleAlert size={15} aria-hidden className="text-red" />}
+        <span className="sr-only">{off ? "off" : check.ok ? "well" : "not well"}</span>
       </span>
-      <span className="font-medium">{name.charAt(0).toUpperCase() + name.slice(1)}</span>
+      <span className="font-medium">{CHECKS[check.name] ?? capital(check.name)}</span>
       <div className="min-w-0 max-sm:col-start-2">
-        <p className="break-words text-ink-2">{humane(shown(check.detail))}</p>
-        {check.hint && <p className="break-words text-ink-3">{check.hint}</p>}
+        <p className="break-words text-ink-2"><Said text={humane(check.detail)} /></p>
+        {check.hint && <p className="break-words text-ink-3"><Said text={check.hint} /></p>}
       </div>
     </li>
   );
