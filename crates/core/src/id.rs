@@ -277,6 +277,12 @@ impl BlobKey {
         &self.0
     }
 
+    /// The document whose original this is; nothing for everything else, also for what lies beside an original.
+    pub fn original_of(&self) -> Option<DocumentId> {
+        let (id, extension) = self.0.strip_prefix("documents/")?.split_once('.')?;
+        if extension.contains('/') { None } else { id.parse().ok() }
+    }
+
     /// The time inside the id that this key is made of, if it has one. Pruning needs it beside the file's
     /// own time, because either may lie.
     pub fn made_at(&self) -> Option<Timestamp> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use docmill_core::Result;
 use docmill_core::artifact::Artifact;
 use docmill_core::clock::Timestamp;
-use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId, TenantId};
+use docmill_core::id::{BlobKey, ContentHash, IngestionId, TenantId};
 use docmill_core::ports::filter::Particulars;
 use docmill_core::ports::store::{ChangedDocument, StepRecord};
 use docmill_core::task::TaskKind;
@@ -216,11 +216,11 @@ pub(super) async fn blob_keys(
     Ok(rows.into_iter().map(BlobKey::stored).collect())
 }
 
-/// Which of these keys a row names. A document's key holds its id, so both look-ups are by an index.
+/// Which of these keys a row names. The key of an original holds the document's id, so both look-ups are by an index.
 pub(super) async fn referenced(conn: &mut PgConnection, keys: &[BlobKey]) -> Result<Vec<bool>> {
-    let documents: Vec<Uuid> = keys.iter().filter_map(document_id).map(|d| d.0).collect();
+    let documents: Vec<Uuid> = keys.iter().filter_map(BlobKey::original_of).map(|d| d.0).collect();
     let others: Vec<String> =
-        keys.iter().filter(|k| document_id(k).is_none()).map(|k| text(k.as_str())).collect();
+        keys.iter().filter(|k| k.original_of().is_none()).map(|k| text(k.as_str())).collect();
     let found: HashSet<String> = query_scalar::<Postgres, String>(
         "SELECT blob_key FROM document WHERE document_id = ANY($1)
          UNION ALL SELECT blob_key FROM artifact WHERE blob_key = ANY($2)",
@@ -233,8 +233,4 @@ pub(super) async fn referenced(conn: &mut PgConnection, keys: &[BlobKey]) -> Res
     .into_iter()
     .collect();
     Ok(keys.iter().map(|k| found.contains(k.as_str())).collect())
-}
-
-fn document_id(key: &BlobKey) -> Option<DocumentId> {
-    key.as_str().strip_prefix("documents/")?.split('.').next()?.parse().ok()
 }

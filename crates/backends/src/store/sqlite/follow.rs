@@ -169,7 +169,7 @@ pub(super) fn blob_keys(conn: &Connection, after: Option<&BlobKey>, limit: usize
         .map_err(sql_error("list blob keys"))
 }
 
-/// Which of these keys a row names. A document's key holds its id, so both look-ups are by an index.
+/// Which of these keys a row names. The key of an original holds the document's id, so both look-ups are by an index.
 pub(super) fn referenced(conn: &Connection, keys: &[BlobKey]) -> Result<Vec<bool>> {
     let mut artifact = conn
         .prepare_cached("SELECT 1 FROM artifact WHERE blob_key = ?1")
@@ -179,17 +179,12 @@ pub(super) fn referenced(conn: &Connection, keys: &[BlobKey]) -> Result<Vec<bool
         .map_err(sql_error("look up a blob key"))?;
     let mut out = Vec::with_capacity(keys.len());
     for key in keys {
-        let found: Option<i64> = match document_id(key) {
-            Some(id) => document.query_row(params![id, key.as_str()], |r| r.get(0)).optional(),
+        let found: Option<i64> = match key.original_of() {
+            Some(id) => document.query_row(params![id.as_bytes(), key.as_str()], |r| r.get(0)).optional(),
             None => artifact.query_row([key.as_str()], |r| r.get(0)).optional(),
         }
         .map_err(sql_error("look up a blob key"))?;
         out.push(found.is_some());
     }
     Ok(out)
-}
-
-fn document_id(key: &BlobKey) -> Option<[u8; 16]> {
-    let id = key.as_str().strip_prefix("documents/")?.split('.').next()?;
-    id.parse::<docmill_core::id::DocumentId>().ok().map(|id| *id.as_bytes())
 }
