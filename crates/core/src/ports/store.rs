@@ -105,6 +105,9 @@ pub struct Terms {
     pub once: Option<Once>,
     /// An entry of the audit log.
     pub audit: Option<NewAudit>,
+    /// Only into batches that are not sealed: what they expect has been counted, and one more would never balance.
+    /// Walkers open theirs again before they begin.
+    pub unsealed: bool,
 }
 
 /// What became of receipts.

@@ -152,10 +152,24 @@ async fn change(cx: Cx, At(id): At<String>, Told(change): Told<Change>) -> Answe
         reply::ask(&cx, steer(if paused { BatchChange::Pause } else { BatchChange::Resume })).await?;
     }
     if change.sealed.is_some() {
-        let walk = Walk { walked: change.expected.unwrap_or(found.received), known: 0, baseline: 0 };
-        reply::ask(&cx, Call::SealBatch { batch_id: found.batch_id, walk }).await?;
+        seal(&cx, &found, change.expected).await?;
     }
     reply::call(&cx, Call::Batch { batch }).await
+}
+
+/// Seals a batch with its sender's count, or with what it has received.
+async fn seal(cx: &Cx, batch: &BatchTotals, expected: Option<u64>) -> Result<()> {
+    let mut counted = expected.unwrap_or(batch.received);
+    loop {
+        let walk = Walk { walked: counted, known: 0, baseline: 0 };
+        let call = Call::SealBatch { batch_id: batch.batch_id, walk };
+        let sealed: BatchTotals = back(reply::ask(cx, call).await?)?;
+        // An upload may have come in between the count and the seal; none does after it.
+        if expected.is_some() || sealed.received <= counted {
+            return Ok(());
+        }
+        counted = sealed.received;
+    }
 }
 
 async fn cancel(cx: Cx, At(id): At<String>) -> Answer {

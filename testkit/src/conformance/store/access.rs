@@ -129,6 +129,7 @@ pub(in crate::conformance) fn once(key: &str, request: &str) -> Terms {
     Terms {
         once: Some(Once { key: key.into(), fingerprint: ContentHash::of(request.as_bytes()) }),
         audit: Some(entry("document.add")),
+        unsealed: false,
     }
 }
 

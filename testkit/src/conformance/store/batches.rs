@@ -1,9 +1,10 @@
 //! Batches: exact ends, pauses, cancellation.
 
+use docmill_core::ErrorKind;
 use docmill_core::batch::{BatchChange, BatchState, Walk};
 use docmill_core::event::EventType;
 use docmill_core::ports::Store;
-use docmill_core::ports::store::Committed;
+use docmill_core::ports::store::{Committed, Terms};
 
 use super::world::World;
 use crate::conformance::{Bench, Case};
@@ -13,6 +14,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         batch_finishes_once_when_sealed_and_done,
         batch_sealed_after_its_work_finishes_at_the_seal,
         empty_batch_finishes_at_the_seal,
+        sealed_batch_takes_no_uploads_until_it_is_opened_again,
         item_that_was_walked_but_not_stored_breaks_the_balance,
         paused_batch_is_held_and_goes_on,
         work_of_a_paused_batch_does_not_continue,
@@ -58,6 +60,26 @@ async fn empty_batch_finishes_at_the_seal(bench: Bench<dyn Store>) {
     let world = World::open(&bench).await;
     let batch = world.batch(None).await;
     assert_eq!(world.seal(batch, 0).await.state, BatchState::Finished);
+    world.assert_balanced().await;
+}
+
+async fn sealed_batch_takes_no_uploads_until_it_is_opened_again(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(Some("x")).await;
+    let terms = |unsealed| Terms { unsealed, ..Terms::default() };
+    let send = |name: &str, terms| world.store.accept(vec![world.receipt(Some(batch), name, name)], terms);
+    send("a.txt", terms(true)).await.unwrap();
+    world.seal(batch, 1).await;
+    let sealed = send("b.txt", terms(true)).await.unwrap_err();
+    assert_eq!(sealed.kind(), ErrorKind::Conflict);
+    let lease = world.claim_one().await;
+    world.complete(&lease).await;
+    let finished = send("b.txt", terms(true)).await.unwrap_err();
+    assert_eq!(finished.kind(), ErrorKind::Conflict);
+    world.assert_balanced().await;
+    world.batch(Some("x")).await;
+    send("b.txt", terms(true)).await.unwrap();
+    world.seal(batch, 2).await;
     world.assert_balanced().await;
 }
 

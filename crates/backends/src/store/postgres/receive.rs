@@ -14,7 +14,7 @@ use serde_json::json;
 use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, Postgres};
 
-use super::super::shared::receive::{check_open, receipt_key};
+use super::super::shared::receive::{check_open, check_unsealed, receipt_key};
 use super::access;
 use super::finish::Ending;
 use super::row::{Columns, code, sql_error, text};
@@ -86,6 +86,14 @@ pub(super) async fn accept(tx: &mut Tx, receipts: &[Receipt], terms: &Terms) -> 
         && let Some(received) = access::first_answer(tx, tenant, once).await?
     {
         return Ok(Accepted { received, repeated: true });
+    }
+    if terms.unsealed {
+        tx.lock_batches(receipts.iter().filter_map(|r| r.batch_id)).await?;
+        for receipt in receipts {
+            let Some(batch) = receipt.batch_id else { continue };
+            let found = tx.locked_batch(batch).filter(|b| b.tenant_id == receipt.tenant_id);
+            check_unsealed(batch, found.map(|b| b.state.name()))?;
+        }
     }
     let received = receive(tx, receipts).await?;
     if let Some(tenant) = tenant {

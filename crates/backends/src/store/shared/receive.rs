@@ -1,5 +1,6 @@
 //! Taking items in: what an item is known by, and which batches take any.
 
+use docmill_core::batch::BatchState;
 use docmill_core::id::{BatchId, ContentHash};
 use docmill_core::{Error, Result};
 
@@ -24,4 +25,14 @@ pub(in crate::store) fn check_open(batch: BatchId, state: Option<&str>) -> Resul
             .with_hint("start another batch; what was not cancelled is found again by its content")),
         Some(_) => Ok(()),
     }
+}
+
+/// Refuses a batch whose items have been counted.
+pub(in crate::store) fn check_unsealed(batch: BatchId, state: Option<&str>) -> Result<()> {
+    check_open(batch, state)?;
+    if state == Some(BatchState::Open.name()) {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("batch {batch} is sealed: everything that belongs to it has been counted"))
+        .with_hint("start another batch, or open this one again by its name with `POST /v1/batches`"))
 }

@@ -1,5 +1,7 @@
 //! Taking items in: document (upsert), ingestion and first task in one transaction.
 
+use std::collections::BTreeSet;
+
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, ContentHash, DocumentId, IngestionId, SourceId, TenantId};
 use docmill_core::ingestion::{IngestionStatus, Origin};
@@ -68,6 +70,12 @@ pub(super) fn accept(tx: &mut Tx<'_>, receipts: &[Receipt], terms: &Terms) -> Re
     {
         return Ok(Accepted { received, repeated: true });
     }
+    if terms.unsealed {
+        let batches: BTreeSet<_> = receipts.iter().filter_map(|r| Some((r.batch_id?, r.tenant_id))).collect();
+        for (batch, tenant) in batches {
+            shared::receive::check_unsealed(batch, state_of(tx, tenant, batch)?.as_deref())?;
+        }
+    }
     let received: Vec<Received> = receipts.iter().map(|r| receive(tx, r)).collect::<Result<_>>()?;
     if let Some(tenant) = tenant {
         if let Some(once) = &terms.once {
@@ -88,7 +96,7 @@ pub(super) fn receive(tx: &mut Tx<'_>, receipt: &Receipt) -> Result<Received> {
     };
     let key = receipt_key(&receipt.path_bytes, content);
     if let Some(batch) = receipt.batch_id {
-        check_open(tx, receipt.tenant_id, batch)?;
+        shared::receive::check_open(batch, state_of(tx, receipt.tenant_id, batch)?.as_deref())?;
         if let Some((ingestion_id, document_id)) = find_receipt(tx, batch, &key)? {
             return Ok(Received { ingestion_id, document_id, known: true, duplicate: false });
         }
@@ -124,13 +132,12 @@ pub(super) fn receive(tx: &mut Tx<'_>, receipt: &Receipt) -> Result<Received> {
     })
 }
 
-fn check_open(tx: &Tx<'_>, tenant: TenantId, batch: BatchId) -> Result<()> {
-    let state: Option<String> = tx
-        .sql("SELECT state FROM batch WHERE batch_id = ?1 AND tenant_id = ?2")?
+/// The state of a batch, if the tenant has it.
+fn state_of(tx: &Tx<'_>, tenant: TenantId, batch: BatchId) -> Result<Option<String>> {
+    tx.sql("SELECT state FROM batch WHERE batch_id = ?1 AND tenant_id = ?2")?
         .query_row(params![batch.as_bytes(), tenant.as_bytes()], |r| r.get(0))
         .optional()
-        .map_err(sql_error("look up a batch"))?;
-    shared::receive::check_open(batch, state.as_deref())
+        .map_err(sql_error("look up a batch"))
 }
 
 fn find_receipt(

@@ -113,7 +113,7 @@ impl Together {
                 (head, Ok(fresh))
             })
             .collect();
-        register(&self.inner.deps, self.tenant, prepared, Terms { once, audit }).await
+        register(&self.inner.deps, self.tenant, prepared, Terms { once, audit, unsealed: true }).await
     }
 }
 
