@@ -1,6 +1,5 @@
-//! A copy of everything, made while everything runs: first the state, then every blob that it can name. Blobs
-//! never change and are removed a day after the last row that named them at the earliest, so whatever the copied
-//! state names is still there to be copied.
+//! A copy of everything, made while everything runs: first the state, then every blob that it can name. Blobs never
+//! change, and none is deleted meanwhile, so whatever the copied state names is still there to be copied.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,15 +10,17 @@ use docmill_core::{Error, ErrorKind, Result};
 
 use super::prune::FOLDERS;
 use crate::blocking::{FromStart, blocking};
-use crate::deps::Deps;
+use crate::service::Inner;
 
 /// A blob up to here is copied from memory.
 const INLINE: u64 = 1 << 20;
 
 /// Copies everything into `to`, which must be empty or not there. Answers how many blobs were copied.
-pub(crate) async fn backup(deps: &Deps, to: &Path) -> Result<u64> {
+pub(crate) async fn backup(inner: &Inner, to: &Path) -> Result<u64> {
+    let deps = &inner.deps;
     let target = to.to_owned();
     blocking(move || prepare(&target)).await?;
+    let _everything_stays = inner.deletions.hold_back().await;
     deps.store.backup(to).await?;
     let mut copied = 0;
     for folder in FOLDERS.into_iter().filter(|folder| *folder != "uploads") {

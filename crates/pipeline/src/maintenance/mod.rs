@@ -1,6 +1,7 @@
 //! Cleaning up, checking and copying, beside the work; moving, while nobody works.
 
 pub(crate) mod backup;
+pub(crate) mod deletions;
 pub mod migrate;
 pub(crate) mod prune;
 pub(crate) mod verify;
@@ -16,7 +17,7 @@ const EVERY: Duration = Duration::from_hours(1);
 pub(crate) async fn hourly(inner: Arc<Inner>) {
     loop {
         tokio::time::sleep(EVERY).await;
-        match prune::prune(&inner.deps).await {
+        match prune::prune(&inner).await {
             Ok(pruned) => tracing::info!(
                 blobs = pruned.blobs,
                 uploads = pruned.uploads,

@@ -10,7 +10,7 @@ use docmill_core::clock::Timestamp;
 use docmill_core::id::BlobKey;
 use docmill_core::ports::blobs::BlobInfo;
 
-use crate::deps::Deps;
+use crate::service::Inner;
 
 /// An orphan must be this old.
 const MIN_AGE: Duration = Duration::from_hours(24);
@@ -30,7 +30,8 @@ pub(crate) struct Pruned {
 }
 
 /// Prunes once.
-pub(crate) async fn prune(deps: &Deps) -> Result<Pruned> {
+pub(crate) async fn prune(inner: &Inner) -> Result<Pruned> {
+    let deps = &inner.deps;
     let now = deps.clock.now();
     let mut pruned = Pruned::default();
     for folder in FOLDERS {
@@ -41,6 +42,8 @@ pub(crate) async fn prune(deps: &Deps) -> Result<Pruned> {
             if old.is_empty() {
                 continue;
             }
+            // Asked for anew with each piece: a backup must not wait for a whole pass.
+            let _right = inner.deletions.allow()?;
             let named = deps.store.referenced(&old).await?;
             for (key, named) in old.iter().zip(named) {
                 if !named {

@@ -137,7 +137,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
             let limit = limit.clamp(1, MAX_LIMIT);
             json(store.corrections_made(tenant, cursor.as_deref(), limit).await?)
         }
-        Call::Backup { to } => counted(backup::backup(&inner.deps, Path::new(&to)).await?),
+        Call::Backup { to } => counted(backup::backup(inner, Path::new(&to)).await?),
         Call::Doctor => json(doctor::examine(inner, tenant).await),
         Call::IndexRebuild { meanings } => {
             inner.deps.index.clear().await?;
@@ -147,7 +147,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
             counted(store.status(tenant).await?.documents)
         }
         Call::Prune => {
-            let pruned = prune::prune(&inner.deps).await?;
+            let pruned = prune::prune(inner).await?;
             counted(pruned.blobs + pruned.uploads + pruned.events)
         }
     }
@@ -263,8 +263,8 @@ async fn show(inner: &Inner, tenant: TenantId, id: &str) -> Result<ShowAnswer> {
     let head = find_head(&inner.deps, tenant, id).await?;
     if let Some(key) = &head.transcription {
         let limit = inner.deps.settings.limits.max_text_bytes;
-        match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
-            Ok(transcript) => answer.metadata = transcript.metadata,
+        match transcripts::load_metadata(inner.deps.blobs.as_ref(), key, limit).await {
+            Ok(metadata) => answer.metadata = metadata,
             // Everything else is still worth showing; `verify` tells of blobs that are missing.
             Err(error) => {
                 tracing::warn!(document_id = %answer.document_id, error = %error.for_log(), "document is shown without its metadata");

@@ -39,6 +39,7 @@ use tokio::sync::watch;
 use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::engine::{self, EngineHandle, EngineOptions};
+use crate::maintenance::deletions::Deletions;
 use crate::pages::Viewer;
 use crate::stages::asking::Turns;
 use crate::stages::receive::together::Together;
@@ -79,6 +80,8 @@ pub(crate) struct Inner {
     pub(crate) tags_embedded: watch::Sender<u64>,
     /// What kinds and labels mean, embedded once.
     pub(crate) described: tokio::sync::OnceCell<Vec<Vec<f32>>>,
+    /// The right to take blobs away.
+    pub(crate) deletions: Deletions,
     sampler: Sampler,
     pub(crate) viewer: Viewer,
     /// Who asks the model what.
@@ -150,6 +153,7 @@ impl Service {
             catalogue_error: Mutex::new(None),
             tags_embedded: watch::channel(0).0,
             described: tokio::sync::OnceCell::new(),
+            deletions: Deletions::default(),
             sampler: Sampler::default(),
             turns: Turns::default(),
         };

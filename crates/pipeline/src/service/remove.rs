@@ -13,7 +13,11 @@ pub(super) async fn remove(inner: &Inner, tenant: TenantId, id: &str) -> Result<
     inner.viewer.forget(&head);
     // Work that was stopped finds out by renewing its leases: let it do so now.
     inner.renew_now.send_modify(|times| *times += 1);
-    // Nothing names them any more, so nobody can miss them; what cannot be deleted now, pruning finds.
+    // Nothing names them any more, so nobody but a backup can miss them; what cannot be deleted now, pruning finds.
+    let Ok(_right) = inner.deletions.allow() else {
+        tracing::info!(document_id = %head.document_id, "blobs of a removed document stay until pruning: a backup is being made");
+        return Ok(CountAnswer { count: 1, ..CountAnswer::default() });
+    };
     for key in keys {
         if let Err(error) = inner.deps.blobs.delete(&key).await {
             tracing::warn!(%key, error = %error.chain(), "blob of a removed document was left behind");
