@@ -1,16 +1,24 @@
 //! Transcripts as blobs: one JSON artifact for each ingestion, and one for each part of a long document.
 
+use std::collections::BTreeMap;
+use std::io::BufReader;
+
 use bytes::Bytes;
 use docmill_core::artifact::{Artifact, Transcript};
 use docmill_core::id::{BlobKey, ContentHash, IngestionId};
 use docmill_core::limits::MIB;
-use docmill_core::ports::blobs::{Blobs, Upload};
+use docmill_core::ports::blobs::{Blobs, Content, Upload};
 use docmill_core::{Error, Result, crash};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use crate::blocking::{off_thread, read_content};
+use crate::blocking::{FromStart, off_thread};
 
 /// A transcript up to here comes in memory; a larger one is read from its file.
 const INLINE: u64 = MIB;
+
+/// So much of a file is read at once.
+const PIECE: usize = 64 << 10;
 
 /// JSON can be several times as long as the text it holds (`\u0001`), and pages and problems come on top.
 const JSON_FACTOR: u64 = 8;
@@ -42,12 +50,46 @@ pub(crate) async fn save(
 
 /// Reads a transcript back.
 pub(crate) async fn load(blobs: &dyn Blobs, key: &BlobKey, max_text_bytes: u64) -> Result<Transcript> {
+    read(blobs, key, max_text_bytes).await
+}
+
+/// Reads back only what the file says of itself; its text is passed over, however long.
+pub(crate) async fn load_metadata(
+    blobs: &dyn Blobs,
+    key: &BlobKey,
+    max_text_bytes: u64,
+) -> Result<BTreeMap<String, String>> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default)]
+        metadata: BTreeMap<String, String>,
+    }
+    read::<Head>(blobs, key, max_text_bytes).await.map(|head| head.metadata)
+}
+
+async fn read<T: DeserializeOwned + Send + 'static>(
+    blobs: &dyn Blobs,
+    key: &BlobKey,
+    max_text_bytes: u64,
+) -> Result<T> {
     let content = blobs.open(key, INLINE).await?;
     let limit = max_text_bytes.saturating_mul(JSON_FACTOR).saturating_add(64 * MIB);
     let what = format!("the transcript `{key}`");
     off_thread(content.len(), move || {
-        let json = read_content(&content, limit, &what)?;
-        serde_json::from_slice(&json).map_err(|e| {
+        if content.len() > limit {
+            return Err(Error::limit_exceeded(format!("{what} has more than {limit} bytes")));
+        }
+        let read = match &content {
+            Content::Inline(json) => serde_json::from_slice(json),
+            // Piece by piece: the whole of it and what is made of it need not be in memory together.
+            Content::File(file, _) => {
+                serde_json::from_reader(BufReader::with_capacity(PIECE, FromStart::of(file)))
+            }
+        };
+        read.map_err(|e| {
+            if e.is_io() {
+                return Error::unreadable(format!("cannot read {what}")).with_source(e);
+            }
             // The cause may quote what it could not read.
             Error::corrupt(format!("cannot read {what}"))
                 .with_source(e)

@@ -92,19 +92,23 @@ async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step>
     let (mut batch, mut text_bytes, mut upto) = (Vec::new(), 0, from);
     loop {
         let new = deps.store.changes(upto, MAX_DOCUMENTS - batch.len()).await?;
-        if let Some(last) = new.last() {
-            upto = last.seq;
-        } else if batch.is_empty() {
+        if new.is_empty() && batch.is_empty() {
             return Ok(Step::Idle);
         }
-        let mut loading = futures::stream::iter(new).map(|change| load(inner, change)).buffered(SIDE_BY_SIDE);
-        while let Some(change) = loading.next().await {
+        let load = |change: ChangedDocument| async { (change.seq, load(inner, change).await) };
+        let mut loading = futures::stream::iter(new).map(load).buffered(SIDE_BY_SIDE);
+        // Long texts fill a batch before its documents do; those that are left come with the next.
+        while text_bytes < MAX_TEXT_BYTES
+            && let Some((seq, change)) = loading.next().await
+        {
             let change = change?;
             if let IndexChange::Put(document) = &change {
                 text_bytes += document.text.len();
             }
             batch.push(change);
+            upto = seq;
         }
+        drop(loading);
         if batch.len() >= MAX_DOCUMENTS || text_bytes >= MAX_TEXT_BYTES || began.elapsed() >= MAX_AGE {
             break;
         }
