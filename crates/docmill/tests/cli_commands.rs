@@ -251,6 +251,25 @@ fn backup_is_restored_whole_and_searchable() {
 }
 
 #[test]
+fn missing_original_is_named_and_keeps_nobody_else_from_being_processed() {
+    let mill = Mill::new();
+    mill.write("a.txt", "the quick brown alpaca\n");
+    mill.write("b.txt", "a slow green alpaca\n");
+    mill.run(&["ingest", "in"]).expect(0);
+    let list = mill.run(&["list", "--json"]).expect(0).json();
+    let ids: Vec<&str> =
+        list["documents"].as_array().unwrap().iter().map(|d| d["document_id"].as_str().unwrap()).collect();
+    let original = |id: &str| mill.data().join(format!("blobs/documents/{id}.txt"));
+    std::fs::remove_file(original(ids[0])).unwrap();
+    let both = mill.run(&["reprocess", ids[0], ids[1], "--json"]).expect(0).json();
+    assert_eq!((&both["count"], &both["reasons"]["missing"]), (&1.into(), &1.into()), "{both}");
+    mill.run(&["reprocess", ids[0]]).expect(3).says(&["is missing", "backup"]);
+    std::fs::remove_file(original(ids[1])).unwrap();
+    let none = mill.run(&["reprocess", ids[0], ids[1], "--json"]).expect(0).json();
+    assert_eq!((&none["count"], &none["reasons"]["missing"]), (&0.into(), &2.into()), "{none}");
+}
+
+#[test]
 fn events_are_json_lines_without_gaps() {
     let mill = Mill::new();
     mill.write("a.txt", "x\n");

@@ -228,6 +228,14 @@ pub struct CountAnswer {
     pub model: Option<ModelEstimate>,
 }
 
+impl CountAnswer {
+    /// One more is left as it is.
+    pub fn skip(&mut self, reason: &str) {
+        self.skipped += 1;
+        *self.reasons.entry(reason.to_owned()).or_default() += 1;
+    }
+}
+
 /// What asking a language model would come to, at most: what another look at a scan would settle is counted too.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ModelEstimate {

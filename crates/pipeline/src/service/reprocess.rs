@@ -41,19 +41,27 @@ pub(super) async fn reprocess(
     dry_run: bool,
 ) -> Result<CountAnswer> {
     let mut selection = filter.map(parse).transpose()?.unwrap_or_default();
+    let mut answer = CountAnswer { dry_run, ..CountAnswer::default() };
     for id in ids {
         let head = find_head(&inner.deps, tenant, id).await?;
-        if inner.deps.blobs.info(&head.key).await?.is_none() {
+        if inner.deps.blobs.info(&head.key).await?.is_some() {
+            selection.ids.push(head.document_id);
+        } else if ids.len() == 1 {
             return Err(Error::not_found(format!(
                 "the original of document {} is missing",
                 head.document_id
             ))
             .with_hint("restore it from a backup, or ingest the file again"));
+        } else {
+            // One of many does not keep the others from their turn.
+            answer.skip("missing");
         }
-        selection.ids.push(head.document_id);
+    }
+    if selection.ids.is_empty() && !ids.is_empty() {
+        // Without any id all documents would be meant.
+        return Ok(answer);
     }
     let unsupported: Vec<DocumentId> = unsupported(inner, tenant, &selection, from).await?;
-    let mut answer = CountAnswer { dry_run, ..CountAnswer::default() };
     let mut taken = Vec::new();
     for selected in inner.deps.store.select(tenant, &selection).await? {
         let reason = if selected.busy {
@@ -66,10 +74,7 @@ pub(super) async fn reprocess(
             None
         };
         match reason {
-            Some(reason) => {
-                answer.skipped += 1;
-                *answer.reasons.entry(reason.to_owned()).or_default() += 1;
-            }
+            Some(reason) => answer.skip(reason),
             None => taken.push(selected),
         }
     }
