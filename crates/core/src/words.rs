@@ -96,6 +96,72 @@ impl PageWords {
     }
 }
 
+/// Lines of a typed page are so far apart, in the height of its letters.
+const LINE: usize = 2;
+
+/// Typed pages are at least so many letters wide.
+const TYPED_WIDTH: usize = 80;
+
+/// Cells of a typed table are at least so many letters apart.
+const TYPED_GAP: usize = 4;
+
+impl PageWords {
+    /// A text as it would stand on paper with letters of one width, cells of tables below each other: rows and columns
+    /// are there, but nobody draws such a page, so that its boxes say nothing to people.
+    pub fn typed(number: u32, text: &str) -> Self {
+        let lines: Vec<Vec<(usize, &str)>> = tabulated(text);
+        let end = |&(at, cell): &(usize, &str)| at + cell.chars().count();
+        let width = lines.iter().flatten().map(end).max().unwrap_or(0).max(TYPED_WIDTH) as f64;
+        let size = (width, (lines.len().max(1) * LINE) as f64);
+        let mut page = Self { source: TextSource::Native, ..Self::none(number, size.0 as f32, size.1 as f32) };
+        for (line, cells) in lines.iter().enumerate() {
+            let top = (line * LINE) as f64;
+            for &(start, cell) in cells {
+                let mut at = start;
+                for word in cell.split(char::is_whitespace) {
+                    let length = word.chars().count();
+                    let edges = (at as f64, top, (at + length) as f64, top + 1.0);
+                    at += length + 1;
+                    if length > 0 && page.words.len() < Self::MAX_WORDS {
+                        page.words.extend(PlacedWord::new(word.to_owned(), line as u32, edges, size));
+                    }
+                }
+            }
+        }
+        page
+    }
+
+    /// Whether a text was laid out by [`typed`](Self::typed): nothing else has all its words one high, on lines of two.
+    pub fn is_typed(&self) -> bool {
+        let whole = |value: f32, step: f32| (value / step - (value / step).round()).abs() < 0.01;
+        let fits = |word: &PlacedWord| {
+            let (top, height) = (word.y * self.height, word.height * self.height);
+            (height - 1.0).abs() < 0.01 && whole(top, LINE as f32)
+        };
+        !self.words.is_empty() && self.words.iter().all(fits)
+    }
+}
+
+/// The cells of each line, with the letter at which they begin. Lines with tabs that follow each other are one table.
+fn tabulated(text: &str) -> Vec<Vec<(usize, &str)>> {
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let mut out = Vec::with_capacity(lines.len());
+    for table in lines.chunk_by(|a, b| a.len() > 1 && b.len() > 1) {
+        let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+        let mut starts = Vec::with_capacity(columns);
+        let mut start = 0;
+        for column in 0..columns {
+            starts.push(start);
+            // The last cell of a line may be as long as it likes: nothing stands right of it.
+            let cells = table.iter().filter(|line| line.len() > column + 1).map(|line| line[column]);
+            let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+            start += widest + TYPED_GAP;
+        }
+        out.extend(table.iter().map(|line| starts.iter().copied().zip(line.iter().copied()).collect()));
+    }
+    out
+}
+
 impl From<&RecognisedPage> for PageWords {
     fn from(page: &RecognisedPage) -> Self {
         let size = (f64::from(page.width), f64::from(page.height));
@@ -131,6 +197,22 @@ mod tests {
         assert_eq!((cut.x, cut.y, cut.width), (0.0, 0.9, 0.1));
         let page = PageWords { words: vec![word, cut], ..PageWords::none(1, 200.0, 100.0) };
         page.check().unwrap();
+    }
+
+    #[test]
+    fn typed_cells_stand_below_each_other() {
+        let page = PageWords::typed(3, "Invoice\n\nItem\tPrice\nA long name\t1.00\nshort\t2.00\n");
+        page.check().unwrap();
+        assert!(page.is_typed() && page.number == 3);
+        let at = |text: &str| page.words.iter().find(|word| word.text == text).map(|word| (word.x, word.line));
+        let (price, one, two) = (at("Price").unwrap(), at("1.00").unwrap(), at("2.00").unwrap());
+        assert!(price.0 == one.0 && one.0 == two.0, "{price:?} {one:?} {two:?}");
+        assert_eq!((price.1, one.1, two.1), (2, 3, 4));
+        let name = page.words.iter().find(|word| word.text == "name").unwrap();
+        assert!((one.0 - (name.x + name.width)) * page.width >= 3.9, "a gap parts cells");
+        let word = placed((50.0, 10.0, 100.0, 20.0)).unwrap();
+        assert!(!PageWords { words: vec![word], ..PageWords::none(1, 200.0, 100.0) }.is_typed());
+        assert!(!PageWords::typed(1, "").is_typed());
     }
 
     #[test]

@@ -75,12 +75,13 @@ pub struct Sheet {
     /// Page by page.
     pub rows: Vec<Row>,
     sizes: Vec<(u32, f32, f32)>,
+    typed: bool,
 }
 
 impl Sheet {
     /// Of pages with their words.
     pub fn new(pages: &[PageWords]) -> Self {
-        let mut sheet = Self::default();
+        let mut sheet = Self { typed: pages.first().is_some_and(PageWords::is_typed), ..Self::default() };
         for (index, page) in pages.iter().take(MAX_PAGES).enumerate() {
             // A page without a size has parts of itself for a measure.
             let size = |value: f32| if value > 0.0 { value } else { 1.0 };
@@ -94,6 +95,11 @@ impl Sheet {
             sheet.rows.extend(rows(tokens, index));
         }
         sheet
+    }
+
+    /// Whether its lines come from a text without places: what stands where on paper says nothing then.
+    pub fn is_typed(&self) -> bool {
+        self.typed
     }
 
     /// Height of a row's page.

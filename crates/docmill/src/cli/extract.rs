@@ -11,10 +11,11 @@ use docmill_core::ports::Llm;
 use docmill_core::ports::extractor::Asking;
 use docmill_core::record::ExtractAnswer;
 use docmill_core::text::shown;
+use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 use docmill_extract::llm::Interview;
 use docmill_extract::schema::Schema;
-use docmill_extract::{Material, Sources, extract, twice};
+use docmill_extract::{Material, Sources, extract, layout, twice};
 use docmill_pipeline::service::Examined;
 
 use super::reading::{Reading, When};
@@ -114,6 +115,10 @@ async fn one(reading: &Reading, path: &Path, task: &Task) -> Result<ExtractAnswe
     if let Some(model) = &task.model {
         extraction = asked(model.as_ref(), task, &seen, data.as_deref(), extraction).await;
     }
+    if seen.words.iter().any(PageWords::is_typed) {
+        // Words of a text have no place on paper, and a box would tell of one.
+        extraction.fields.values_mut().flat_map(|field| &mut field.evidence).for_each(|seen| seen.frame = None);
+    }
     Ok(ExtractAnswer { path: path.to_string_lossy().into_owned(), extraction })
 }
 
@@ -127,8 +132,18 @@ fn is_recognised(transcript: &Transcript) -> bool {
 }
 
 /// What rules find. Over thousands of words they hold up whoever waits on this thread.
-async fn extracted(task: &Task, examined: Examined, data: Option<Vec<u8>>) -> Result<(Extraction, Examined)> {
+async fn extracted(
+    task: &Task,
+    mut examined: Examined,
+    data: Option<Vec<u8>>,
+) -> Result<(Extraction, Examined)> {
     let (schema, sources) = (Arc::clone(&task.schema), task.sources);
+    if examined.words.is_empty() && !examined.transcript.media_type.contains("xml") {
+        // Texts, mails and office files: lines and tables tell as much as places do.
+        let native = examined.transcript.pages.iter().filter(|page| page.source == TextSource::Native);
+        examined.words =
+            native.take(layout::MAX_PAGES).map(|page| PageWords::typed(page.number, &page.text)).collect();
+    }
     let working = move || {
         let extraction = extract(&schema, &material(&examined, data.as_deref()), sources);
         (extraction, examined)

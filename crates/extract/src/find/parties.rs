@@ -45,6 +45,11 @@ pub fn find(reading: &Reading<'_>) -> Record {
     };
     let buyer_given = buyer.is_some();
     let buyer = buyer.or_else(|| {
+        if reading.sheet.is_typed() {
+            // Texts have no envelopes: who writes comes first, and who is written to after that.
+            let others = blocks.iter().filter(|block| !taken(seller.as_ref(), block));
+            return others.skip(usize::from(seller.is_none())).find(|block| !block.name.is_empty()).cloned();
+        }
         // The window of an envelope is on the left, in the upper third.
         let window = |block: &&Party| {
             block.address.first().is_some_and(|line| {
@@ -281,7 +286,7 @@ fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
                 let text = reading.sheet.text(&above);
                 if text.contains('@')
                     || text.contains(':')
-                    || labels::of("document").has(&text)
+                    || is_title(&text)
                     || labels::of("buyer").has(&text)
                     || is_sender_line(&text)
                     || postal(&text)
@@ -299,6 +304,14 @@ fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
         }
     }
     found
+}
+
+/// `Invoice`, `Rechnung Nr. 4711`: what a document is, and which.
+fn is_title(text: &str) -> bool {
+    let numbered = |word: &&str| word.chars().any(|c| c.is_ascii_digit()) || word.len() < 4;
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !numbered(word)).collect();
+    let title = labels::of("document");
+    title.has(text) || words.len() <= 2 && title.has(&words.join(" "))
 }
 
 /// The sender on one line, as it stands small over the window of an envelope.
@@ -343,7 +356,7 @@ fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) ->
             let span = Span { row: index, tokens: tokens.clone() };
             let text = reading.sheet.text(&span);
             let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-            let title = labels::of("document").has(&text);
+            let title = is_title(&text);
             let theirs =
                 buyer.is_some_and(|buyer| buyer.name.contains(&span) || buyer.address.contains(&span));
             if letters < 4 || title || theirs || postal(&text) || text.contains('@') || is_key(row, &tokens) {
@@ -457,5 +470,39 @@ fn tax_ids(reading: &Reading<'_>, record: &mut Record) {
         && let Some((id, span)) = glued_tax_id(reading)
     {
         record.insert("seller_tax_id".to_owned(), Found::text(id, 0.8, "label", span));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docmill_core::words::PageWords;
+
+    use super::*;
+    use crate::layout::Sheet;
+
+    fn parties(text: &str) -> Record {
+        let sheet = Sheet::new(&[PageWords::typed(1, text)]);
+        find(&Reading::new(&sheet))
+    }
+
+    fn named<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
+        record.get(name).and_then(|found| found.value.as_str())
+    }
+
+    #[test]
+    fn only_party_of_a_text_is_who_sells_and_no_title_is_a_party() {
+        let found = parties("Invoice 4711\n\nACME GmbH\nMusterstr. 1\n12345 Berlin\n\nTotal: 119,00 EUR\n");
+        assert_eq!(named(&found, "seller_name"), Some("ACME GmbH"), "{found:?}");
+        assert_eq!(named(&found, "seller_address"), Some("Musterstr. 1, 12345 Berlin"));
+        assert_eq!(named(&found, "buyer_name"), None);
+    }
+
+    #[test]
+    fn who_writes_comes_before_who_is_written_to() {
+        let found = parties(
+            "Nord Handel AG\nHafenweg 3\n20457 Hamburg\n\nRechnung Nr. 17\n\nMaria Klein\nTorstr. 9\n10119 Berlin\n",
+        );
+        assert_eq!(named(&found, "seller_name"), Some("Nord Handel AG"), "{found:?}");
+        assert_eq!(named(&found, "buyer_name"), Some("Maria Klein"), "{found:?}");
     }
 }

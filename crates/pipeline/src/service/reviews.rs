@@ -16,7 +16,6 @@ use serde_json::Value;
 
 use super::{Inner, find_head};
 use crate::blocking::blocking;
-use crate::stages::extract::material::laid_out;
 use crate::{schemas, transcripts};
 
 /// No reason is longer.
@@ -120,7 +119,7 @@ async fn rows(inner: &Inner, head: &DocumentHead) -> Vec<PageWords> {
     match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
         Ok(transcript) => {
             let first = transcript.pages.iter().take(MAX_PAGES as usize);
-            first.map(|page| kept(laid_out(page.number, &page.text))).collect()
+            first.map(|page| kept(PageWords::typed(page.number, &page.text))).collect()
         }
         // The correction counts all the same; only nothing is learnt from it.
         Err(error) => {

@@ -124,9 +124,9 @@ pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Re
     }
     let mut pages = words_of(transcript, native);
     let mut undrawn = Vec::new();
-    if pages.is_empty() && data.is_empty() {
+    if pages.is_empty() && !transcript.media_type.contains("xml") {
         let texts = transcript.pages.iter().filter(|page| is_native(page)).take(MAX_LAID_OUT);
-        pages.extend(texts.map(|page| laid_out(page.number, &page.text)));
+        pages.extend(texts.map(|page| PageWords::typed(page.number, &page.text)));
         undrawn.extend(pages.iter().map(|page| page.number));
     }
     let material = Material {
@@ -138,27 +138,6 @@ pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Re
         corrections: Vec::new(),
     };
     Ok((material, undrawn))
-}
-
-/// A text as it would stand on paper with letters of one width: rows and columns are there, places are not.
-pub(crate) fn laid_out(number: u32, text: &str) -> PageWords {
-    let lines: Vec<&str> = text.lines().collect();
-    let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(80) as f64;
-    let size = (widest, (lines.len().max(1) * 2) as f64);
-    let mut page = PageWords::none(number, size.0 as f32, size.1 as f32);
-    page.source = TextSource::Native;
-    for (row, line) in lines.iter().enumerate() {
-        let (top, mut at) = ((row * 2) as f64, 0);
-        for word in line.split(char::is_whitespace) {
-            let length = word.chars().count();
-            let edges = (at as f64, top, (at + length) as f64, top + 1.0);
-            at += length + 1;
-            if length > 0 && page.words.len() < PageWords::MAX_WORDS {
-                page.words.extend(PlacedWord::new(word.to_owned(), row as u32, edges, size));
-            }
-        }
-    }
-    page
 }
 
 /// The same document seen in another way, and whether its words were recognised the first time too: then the other
@@ -297,7 +276,7 @@ mod tests {
 
     #[test]
     fn text_without_places_keeps_its_rows_and_columns() {
-        let page = laid_out(1, "Invoice  R-1\n\nTotal    12.00");
+        let page = PageWords::typed(1, "Invoice  R-1\n\nTotal    12.00");
         page.check().unwrap();
         let words: Vec<&str> = page.words.iter().map(|word| word.text.as_str()).collect();
         assert_eq!(words, ["Invoice", "R-1", "Total", "12.00"]);
