@@ -9,7 +9,7 @@ use docmill_core::ports::extractor::Material;
 use docmill_core::record::NewRecord;
 use docmill_core::{ErrorKind, Result};
 
-use super::material::{Source, is_the_contents_own, material, seen_again};
+use super::material::{Source, material, seen_again};
 use crate::blocking::blocking;
 use crate::schemas::Known;
 
@@ -96,9 +96,21 @@ async fn another_look(
     first: &Material,
 ) -> Result<Option<(Material, bool)>> {
     match seen_again(source, transcript, first).await {
-        Err(error) if is_the_contents_own(&error) || error.kind() == ErrorKind::MissingDependency => Ok(None),
+        Err(error) if !is_the_end_of_the_task(error.kind()) => {
+            let (error_kind, said) = (error.kind(), error.for_log());
+            tracing::debug!(%error_kind, error = said, "a doubtful document could not be looked at again");
+            Ok(None)
+        }
         looked => looked,
     }
+}
+
+/// Errors after which nobody waits for a record.
+fn is_the_end_of_the_task(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ShuttingDown | ErrorKind::StaleLease | ErrorKind::WorkerLost | ErrorKind::Cancelled
+    )
 }
 
 async fn looked(
