@@ -16,6 +16,9 @@ use crate::words::PageWords;
 /// How long a reviewer has a record for themselves without saying so again.
 pub const LOCKED_FOR: Duration = Duration::from_mins(10);
 
+/// Values that are corrected at once: each is looked for on the pages, so more would take minutes.
+pub const MAX_CORRECTED: usize = 300;
+
 /// A review has the id of the ingestion whose record it is about.
 pub type ReviewId = IngestionId;
 

@@ -48,6 +48,11 @@ fn doubtful_record_is_reviewed_corrected_and_exported() {
         assert!(text(&problem, "detail").contains(said), "{problem}");
     }
     client.post(&format!("{path}/reject"), &json!({})).problem(400, "invalid_request");
+    let many: serde_json::Map<_, _> =
+        (0..301).map(|n| (format!("items[{n}].quantity"), json!("1"))).collect();
+    let refused =
+        client.post(&format!("{path}/correct"), &json!({ "fields": many })).problem(413, "limit_exceeded");
+    assert!(text(&refused, "detail").contains("301 values, more than the 300"), "{refused}");
     let fields = json!({ "total_amount": "1.190,00", "seller_name": "Kestrel Ltd", "due_date": null });
     let body = json!({ "fields": fields, "reason": "as on paper" });
     let decided = client.post(&format!("{path}/correct"), &body).expect(200).json();
