@@ -95,15 +95,21 @@ fn two_reviewers_are_kept_apart() {
     let bob = house.client.with_key(&named(&house, "bob"));
     let path = format!("/v1/reviews/{id}");
     let held = ada.send("POST", &format!("{path}/lock"), &[], b"").expect(200).json();
-    assert_eq!(text(&held, "locked_by"), "ada");
+    assert!(text(&held, "locked_by").starts_with("ada (…"), "{held}");
+    let me = ada.get("/v1/me").expect(200).json();
+    assert_eq!((text(&me, "name"), text(&me, "reviewer")), ("ada", text(&held, "locked_by")));
     let refused = bob.post(&format!("{path}/lock"), &json!({})).problem(409, "conflict");
-    assert!(text(&refused, "detail").contains("`ada`"), "{refused}");
+    assert!(text(&refused, "detail").contains("`ada (…"), "{refused}");
+    // Names of keys are not unique.
+    let namesake = house.client.with_key(&named(&house, "ada"));
+    namesake.post(&format!("{path}/lock"), &json!({})).problem(409, "conflict");
+    namesake.post(&format!("{path}/accept"), &json!({})).problem(409, "conflict");
     bob.post(&format!("{path}/accept"), &json!({})).problem(409, "conflict");
     ada.post(&format!("{path}/lock"), &json!({})).expect(200);
     ada.send("DELETE", &format!("{path}/lock"), &[], b"").expect(200);
     bob.post(&format!("{path}/accept"), &json!({ "reason": "seen" })).expect(200);
     let history = ada.get(&path).expect(200).json()["history"].clone();
-    assert_eq!(text(&history[0], "by"), "bob");
+    assert!(text(&history[0], "by").starts_with("bob (…"), "{history}");
 }
 
 /// A key of the local tenant.
