@@ -168,7 +168,7 @@ pub struct Told {
     pub field: String,
     /// What is wrong, with the values that say so.
     pub message: String,
-    /// In a word: `missing`, `ungrounded`, `misfit`, `check`.
+    /// In a word: `missing`, `ungrounded`, `misfit`, `check`, or the keyword of JSON Schema that does not hold.
     pub kind: String,
 }
 
@@ -293,6 +293,8 @@ pub struct Corrected {
     pub after: Extraction,
     /// The words of the pages that were corrected.
     pub pages: Vec<PageWords>,
+    /// By what their sender is known.
+    pub senders: Vec<String>,
 }
 
 /// A value that a person has corrected, with what stood around it: what can be learnt from.

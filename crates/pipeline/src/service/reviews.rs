@@ -117,7 +117,13 @@ async fn corrected(
         // Nobody can say where words stand that were never drawn, but records were taken from their rows.
         pages = rows(inner, &head).await;
     }
-    Ok((changes, Corrected { after, pages }))
+    let extractor = Arc::clone(&inner.deps.extractor);
+    let (pages, senders) = blocking(move || {
+        let senders = extractor.senders(&pages);
+        Ok((pages, senders))
+    })
+    .await?;
+    Ok((changes, Corrected { after, pages, senders }))
 }
 
 /// The first pages of a text as they were laid out for its record.

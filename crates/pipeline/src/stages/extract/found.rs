@@ -13,7 +13,7 @@ use super::material::{Source, material, seen_again};
 use crate::blocking::blocking;
 use crate::schemas::Known;
 
-/// Decisions that are learnt from.
+/// Decisions about the sender of a document that are learnt from.
 const LEARNT_FROM: usize = 100;
 
 /// What was found, and in what.
@@ -84,8 +84,17 @@ pub(crate) async fn first_look(
     schema: &Arc<Known>,
     transcript: &Transcript,
 ) -> Result<Looked> {
-    let (mut first, undrawn) = material(source, transcript).await?;
-    first.corrections = source.deps().store.corrections(source.tenant(), &schema.name, LEARNT_FROM).await?;
+    let (first, undrawn) = material(source, transcript).await?;
+    let extractor = Arc::clone(&source.deps().extractor);
+    let (mut first, senders) = blocking(move || {
+        let senders = extractor.senders(&first.pages);
+        Ok((first, senders))
+    })
+    .await?;
+    if !senders.is_empty() {
+        let store = &source.deps().store;
+        first.corrections = store.corrections(source.tenant(), &schema.name, &senders, LEARNT_FROM).await?;
+    }
     looked(source, schema, Arc::new(first), undrawn).await
 }
 
