@@ -136,6 +136,17 @@ fn schemas_are_added_tried_and_refused_with_their_mistakes() {
     assert_eq!(put("bill", &changed).expect(200).json()["version"], 2);
     let shown = client.get("/v1/schemas/bill").expect(200).json();
     assert_eq!((&shown["schema"], &shown["built_in"]), (&changed, &json!(false)));
+    // Fields stand in the order of the text that was sent, and another layout of it is nothing new.
+    let json = [("content-type", "application/json")];
+    let ordered = br#"{ "title": "slip", "properties": { "zebra": {}, "apple": {}, "mango": {} } }"#;
+    for text in [ordered.to_vec(), ordered.iter().copied().filter(|byte| *byte != b' ').collect()] {
+        let added = client.send("PUT", "/v1/schemas/slip", &json, &text).expect(200).json();
+        assert_eq!(added["version"], 1);
+    }
+    let listed = client.get("/v1/schemas").expect(200).json();
+    let slip = listed["items"].as_array().unwrap().iter().find(|line| line["name"] == "slip").unwrap();
+    let fields: Vec<&str> = slip["fields"].as_array().unwrap().iter().map(|f| text(f, "name")).collect();
+    assert_eq!(fields, ["zebra", "apple", "mango"]);
     let refused = put("invoice", &schema).problem(400, "invalid_request");
     assert!(refused.to_string().contains("my_invoice"), "{refused}");
     put("Bad.Name", &schema).problem(400, "invalid_request");
