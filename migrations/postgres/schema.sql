@@ -276,6 +276,18 @@ TABLE review_action
   CREATE INDEX review_action_schema ON review_action USING btree (tenant_id, schema, at)
   POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
 
+TABLE review_sender
+  tenant_id uuid NOT NULL
+  schema text COLLATE "C" NOT NULL
+  mark text COLLATE "C" NOT NULL
+  ingestion_id uuid NOT NULL
+  seq bigint NOT NULL
+  at bigint NOT NULL
+  document_id uuid NOT NULL
+  PRIMARY KEY (tenant_id, schema, mark, ingestion_id, seq)
+  CREATE INDEX review_sender_document ON review_sender USING btree (document_id)
+  POLICY one_tenant FOR SELECT TO {docmill_reader} USING (tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))
+
 TABLE schema
   tenant_id uuid NOT NULL
   name text COLLATE "C" NOT NULL

@@ -220,6 +220,17 @@ CREATE TABLE review_action (
   PRIMARY KEY (ingestion_id, seq)
 ) STRICT;
 
+CREATE TABLE review_sender (
+  tenant_id    BLOB NOT NULL REFERENCES tenant,
+  schema       TEXT NOT NULL,
+  mark         TEXT NOT NULL, -- what nobody else has: an account, a domain
+  ingestion_id BLOB NOT NULL REFERENCES ingestion,
+  seq          INTEGER NOT NULL, -- of the decision
+  at           INTEGER NOT NULL,
+  document_id  BLOB NOT NULL REFERENCES document,
+  PRIMARY KEY (tenant_id, schema, mark, ingestion_id, seq)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE schema (
   tenant_id  BLOB NOT NULL REFERENCES tenant,
   name       TEXT NOT NULL,
@@ -400,6 +411,8 @@ CREATE INDEX review_action_schema ON review_action (tenant_id, schema, at);
 CREATE INDEX review_document ON review (document_id);
 
 CREATE INDEX review_queue ON review (tenant_id, state, confidence, ingestion_id);
+
+CREATE INDEX review_sender_document ON review_sender (document_id);
 
 CREATE INDEX step_result_reuse ON step_result (tenant_id, step, fingerprint) WHERE degraded = 0 AND reused = 0;
 

@@ -205,6 +205,19 @@ impl Actor {
     pub fn local() -> Self {
         Self { name: "local".into(), key_id: None, request_id: None }
     }
+
+    /// Who reviews: names of keys are not unique, and two people with keys of one name are two.
+    pub fn reviewer(&self) -> String {
+        reviewer(&self.name, self.key_id)
+    }
+}
+
+/// What a reviewer is called: the name of the key, and the end of its id, which `key list` shows.
+pub fn reviewer(name: &str, key: Option<KeyId>) -> String {
+    let Some(key) = key else { return name.to_owned() };
+    let id = key.to_string();
+    let end = id.char_indices().nth_back(7).map_or(id.as_str(), |(at, _)| &id[at..]);
+    format!("{name} (…{end})")
 }
 
 /// An entry to be added to the audit log.

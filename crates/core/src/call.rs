@@ -274,8 +274,8 @@ pub enum Call {
     SchemaAdd {
         /// Which.
         name: String,
-        /// A JSON Schema with annotations.
-        schema: serde_json::Value,
+        /// A JSON Schema with annotations, as a text: a map of JSON forgets the order of the fields.
+        schema: String,
     },
     /// -> `ExtractAnswer`; nothing is stored
     SchemaTest {

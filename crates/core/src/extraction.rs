@@ -36,7 +36,7 @@ pub struct Extraction {
 pub struct Violation {
     /// The path of the value, or the name of the check.
     pub field: String,
-    /// In a word: `missing`, `ungrounded`, `misfit`, `check`.
+    /// In a word: `missing`, `ungrounded`, `misfit`, `check`, or the keyword of JSON Schema that does not hold.
     pub rule: String,
     /// What is wrong, with the values that say so.
     pub message: String,

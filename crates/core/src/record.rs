@@ -264,6 +264,6 @@ pub struct ExtractAnswer {
 pub enum SchemaRef {
     /// One that is there.
     Named(String),
-    /// One that is tried before it is kept.
-    Given(Value),
+    /// One that is tried before it is kept, as a text.
+    Given(String),
 }

@@ -16,6 +16,9 @@ use crate::words::PageWords;
 /// How long a reviewer has a record for themselves without saying so again.
 pub const LOCKED_FOR: Duration = Duration::from_mins(10);
 
+/// Values that are corrected at once: each is looked for on the pages, so more would take minutes.
+pub const MAX_CORRECTED: usize = 300;
+
 /// A review has the id of the ingestion whose record it is about.
 pub type ReviewId = IngestionId;
 
@@ -165,7 +168,7 @@ pub struct Told {
     pub field: String,
     /// What is wrong, with the values that say so.
     pub message: String,
-    /// In a word: `missing`, `ungrounded`, `misfit`, `check`.
+    /// In a word: `missing`, `ungrounded`, `misfit`, `check`, or the keyword of JSON Schema that does not hold.
     pub kind: String,
 }
 
@@ -290,6 +293,8 @@ pub struct Corrected {
     pub after: Extraction,
     /// The words of the pages that were corrected.
     pub pages: Vec<PageWords>,
+    /// By what their sender is known.
+    pub senders: Vec<String>,
 }
 
 /// A value that a person has corrected, with what stood around it: what can be learnt from.

@@ -41,6 +41,13 @@ pub fn correct(
             continue;
         };
         let value = written(rule, value).ok_or_else(|| misfit(rule, path, value))?;
+        let broken = schema.rules.of(path).map(|keywords| keywords.broken(&value)).unwrap_or_default();
+        if let Some((keyword, what)) = broken.into_iter().next() {
+            return Err(Error::invalid_request(format!("{what}, as `{keyword}` of the field `{path}` asks"))
+                .with_hint(
+                    "give one that the schema allows, null to take the value away, or reject the record",
+                ));
+        }
         let before = found.fields.get(path).and_then(|field| field.evidence.first());
         let evidence = locate(rule, &value, pages, before).into_iter().collect();
         let method = METHOD.to_owned();
@@ -225,5 +232,9 @@ mod tests {
             let error = correct(&schema, &found, &changes, &[]).unwrap_err();
             assert!(error.message().contains(said), "{path}: {}", error.message());
         }
+        let bill = r#"{"title": "bill", "properties": {"currency": {"enum": ["EUR"]}}}"#;
+        let changes = BTreeMap::from([("currency".to_owned(), Some("Gulden".to_owned()))]);
+        let error = correct(&Schema::parse(bill).unwrap(), &found, &changes, &[]).unwrap_err();
+        assert!(error.message().contains("`Gulden` is none of EUR, as `enum` of"), "{}", error.message());
     }
 }

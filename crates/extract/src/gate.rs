@@ -34,11 +34,21 @@ pub fn pass(schema: &Schema, fields: BTreeMap<String, Field>) -> Extraction {
             if let Some(wrong) = rule_of(rule, path).and_then(|rule| misfit(rule, &field.value)) {
                 violations.push(violation(path, "misfit", wrong));
             }
+            let keywords = schema.rules.of(path).zip(field.value.as_str());
+            let broken = keywords.map(|(keywords, text)| keywords.broken(text)).unwrap_or_default();
+            violations.extend(broken.into_iter().map(|(keyword, wrong)| violation(path, keyword, wrong)));
         }
-        if rule.critical && !any {
+        if !any && (rule.critical || schema.rules.required.contains(&rule.name)) {
             violations.push(violation(&rule.name, "missing", format!("`{}` was not found", rule.name)));
         }
+        let many = data.get(&rule.name).and_then(Value::as_array).map(Vec::len);
+        let broken =
+            schema.rules.counts.get(&rule.name).zip(many).and_then(|(count, many)| count.broken(many));
+        violations.extend(
+            broken.map(|(keyword, wrong)| violation(&rule.name, keyword, format!("`{}` {wrong}", rule.name))),
+        );
     }
+    violations.extend(absent_in_rows(schema, &fields));
     violations.extend(checks(schema, &fields));
     let confidence = whole(schema, &fields);
     Extraction {
@@ -52,6 +62,25 @@ pub fn pass(schema: &Schema, fields: BTreeMap<String, Field>) -> Extraction {
         tokens_in: 0,
         tokens_out: 0,
     }
+}
+
+/// Columns that each row must have, and that some do not.
+fn absent_in_rows(schema: &Schema, fields: &BTreeMap<String, Field>) -> Vec<Violation> {
+    let mut absent = Vec::new();
+    for (list, column) in schema.rules.required.iter().filter_map(|path| path.split_once("[].")) {
+        let begin = format!("{list}[");
+        let rows: BTreeSet<&str> = fields
+            .keys()
+            .filter_map(|path| path.strip_prefix(&begin)?.split_once("].").map(|(index, _)| index))
+            .collect();
+        for index in rows {
+            let path = format!("{list}[{index}].{column}");
+            if !fields.contains_key(&path) {
+                absent.push(violation(&path, "missing", format!("`{path}` was not found")));
+            }
+        }
+    }
+    absent
 }
 
 /// Why a person should look at a record: what does not hold, and what matters and is not sure.
@@ -180,6 +209,11 @@ fn whole(schema: &Schema, fields: &BTreeMap<String, Field>) -> f32 {
     critical.into_iter().map(of).fold(1.0, f32::min)
 }
 
+/// A value of the type that the schema asks for.
+fn written(schema: &Schema, path: &str, field: &Field) -> Value {
+    schema.rules.of(path).map_or_else(|| field.value.clone(), |keywords| keywords.value(&field.value))
+}
+
 /// Values in the form of the schema.
 fn record(schema: &Schema, fields: &BTreeMap<String, Field>) -> Map<String, Value> {
     let mut data = Map::new();
@@ -191,13 +225,13 @@ fn record(schema: &Schema, fields: &BTreeMap<String, Field>) -> Map<String, Valu
             let Some((index, name)) = path[begin.len()..].split_once(']') else { continue };
             let Ok(index) = index.parse::<usize>() else { continue };
             if let Some(name) = name.strip_prefix('.') {
-                rows.entry(index).or_default().insert(name.to_owned(), field.value.clone());
+                rows.entry(index).or_default().insert(name.to_owned(), written(schema, path, field));
             } else {
-                list.insert(index, field.value.clone());
+                list.insert(index, written(schema, path, field));
             }
         }
         let value = match rule.shape {
-            Shape::Text => fields.get(&rule.name).map(|field| field.value.clone()),
+            Shape::Text => fields.get(&rule.name).map(|field| written(schema, &rule.name, field)),
             Shape::List => (!list.is_empty()).then(|| list.into_values().collect()),
             Shape::Rows(_) => (!rows.is_empty()).then(|| rows.into_values().map(Value::Object).collect()),
         };
@@ -245,6 +279,36 @@ mod tests {
         let told: Vec<String> = broken.violations.into_iter().map(|v| v.field).collect();
         assert_eq!(told, ["net_and_tax_are_gross", "due_after_issued"]);
         assert_eq!(doubtful(&schema, &unsure), ["total_amount"], "what does not matter is not asked for");
+    }
+
+    #[test]
+    fn record_that_the_schema_does_not_allow_is_not_valid() {
+        let text = r#"{"title": "bill", "required": ["number", "items"], "properties": {
+            "number": {"type": "string", "pattern": "^R-"},
+            "currency": {"enum": ["EUR"]},
+            "total": {"type": "number", "maximum": 50},
+            "party": {"type": "array", "items": {"minLength": 2}, "maxItems": 1},
+            "items": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["count"], "properties":
+              {"count": {"type": "integer"}, "what": {}}}}}}"#;
+        let schema = Schema::parse(text).unwrap();
+        let told = |values: &[(&str, &str)]| {
+            let fields =
+                values.iter().map(|(path, value)| ((*path).to_owned(), field(value, true))).collect();
+            let passed = pass(&schema, fields);
+            let rules: Vec<_> = passed.violations.iter().map(|v| format!("{} {}", v.field, v.rule)).collect();
+            assert_eq!(passed.valid, rules.is_empty());
+            (passed, rules.join(", "))
+        };
+        let good = [("number", "R-1"), ("total", "49.50"), ("items[0].count", "3"), ("party[0]", "AB")];
+        let (passed, rules) = told(&good);
+        assert_eq!(rules, "");
+        assert_eq!((&passed.data["total"], &passed.data["items"][0]["count"]), (&49.5.into(), &3.into()));
+        assert_eq!(passed.data["number"], "R-1");
+        let (_, rules) =
+            told(&[("number", "1"), ("currency", "USD"), ("total", "57.36"), ("items[0].what", "Tea")]);
+        assert_eq!(rules, "number pattern, currency enum, total maximum, items[0].count missing");
+        let (_, rules) = told(&[("items[0].count", "2.5"), ("party[0]", "A"), ("party[1]", "BC")]);
+        assert_eq!(rules, "number missing, party[0] minLength, party maxItems, items[0].count type");
     }
 
     #[test]

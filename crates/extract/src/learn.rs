@@ -25,6 +25,9 @@ const CONFIDENCE: f32 = 0.95;
 const HEAD: f32 = 0.25;
 const FOOT: f32 = 0.88;
 
+/// A sender has an account or two and a domain; a list of addresses is none.
+const MAX_MARKS: usize = 50;
+
 /// Of the words that a layout has at head and foot, so many must be there again.
 const ALIKE: f32 = 0.5;
 
@@ -124,6 +127,12 @@ fn domain(text: &str) -> Option<String> {
     let bare = text.rsplit_once('@').map(|(_, host)| host).or_else(|| text.strip_prefix("www."))?;
     let host = bare.split('/').next().unwrap_or(bare);
     (host.contains('.') && host.len() > 4 && !PUBLIC.contains(&host)).then(|| host.to_owned())
+}
+
+/// By what the sender of a document is known.
+pub fn marks(pages: &[PageWords]) -> Vec<String> {
+    let sheet = Sheet::new(pages);
+    Sender::of(&Reading::new(&sheet)).marks.into_iter().take(MAX_MARKS).collect()
 }
 
 /// Makes a rule of a correction; nothing if the value stands nowhere, or nothing on the pages tells the sender.
@@ -399,6 +408,13 @@ mod tests {
         let letter = page(&["Dear Sir", "please see www.halyard.example", "Sailing code Q1/2"]);
         let plain = by_sight(&schema, std::slice::from_ref(&letter));
         assert_eq!(bytes(&plain), bytes(&apply(&rules, &schema, &[letter], plain.clone())));
+    }
+
+    #[test]
+    fn sender_is_known_by_what_nobody_else_has() {
+        let (bill, ..) = bill("Halyard Yard", "halyard.example", 1, 3, "Jones Ltd");
+        assert_eq!(marks(&[bill]), ["halyard.example"]);
+        assert!(marks(&[page(&["Dear Sir", "mail me at a@gmail.com"])]).is_empty());
     }
 
     #[test]

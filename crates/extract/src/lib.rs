@@ -11,6 +11,7 @@ pub mod embedded;
 pub mod find;
 pub mod gate;
 pub mod ground;
+pub mod keywords;
 pub mod labels;
 pub mod layout;
 pub mod learn;

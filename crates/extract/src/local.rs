@@ -79,6 +79,10 @@ impl Extractor for Local {
         Ok(gate::doubts(&Schema::parse(schema)?, found))
     }
 
+    fn senders(&self, pages: &[PageWords]) -> Vec<String> {
+        learn::marks(pages)
+    }
+
     fn better(&self, schema: &str, first: &Extraction, second: &Extraction) -> Result<Extraction> {
         Ok(twice::better(&Schema::parse(schema)?, first, second))
     }

@@ -3,12 +3,15 @@
 //! The built-in ones lie in `data/schemas`. A schema of a user is read with every mistake told by its place: a misspelt
 //! annotation that was passed over would be a check that silently never runs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::keywords::{self, Count, Keywords};
 use crate::layout::folded;
 
 /// Fields of a schema beyond are refused.
@@ -35,6 +38,28 @@ pub struct Schema {
     pub fields: Vec<FieldRule>,
     /// What must hold between fields.
     pub checks: Vec<Check>,
+    /// What values must be there and keep to, as JSON Schema says it.
+    pub rules: Rules,
+}
+
+/// What JSON Schema says of values, by their paths in the schema: `total`, `party[]`, `items[].quantity`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Rules {
+    /// Those that must be there; of rows in each of them.
+    pub required: Vec<String>,
+    /// What each keeps to.
+    pub values: BTreeMap<String, Keywords>,
+    /// How many values lists have.
+    pub counts: BTreeMap<String, Count>,
+}
+
+impl Rules {
+    /// Of a value of a record, by its path there: `items[3].quantity`.
+    pub fn of(&self, path: &str) -> Option<&Keywords> {
+        let Some((name, rest)) = path.split_once('[') else { return self.values.get(path) };
+        let (_, column) = rest.split_once(']')?;
+        self.values.get(&format!("{name}[]{column}"))
+    }
 }
 
 /// One field.
@@ -161,12 +186,15 @@ impl Schema {
         let value: Value = serde_json::from_str(text)
             .map_err(|e| Error::invalid_config(format!("the schema is no JSON: {e}")))?;
         let top = value.as_object().ok_or_else(|| wrong("", "is no object"))?;
+        keywords::only(top, "", keywords::TOP)?;
+        if let Some(kind) = top.get("type").filter(|kind| *kind != "object") {
+            return Err(wrong("type", &format!("is {kind}, and a record is an `object`")));
+        }
         let notes = annotations(top, "", &["version", "finder", "checks"])?;
-        let name = top
-            .get("title")
-            .and_then(Value::as_str)
-            .ok_or_else(|| wrong("title", "is missing: it names the schema"))?;
-        let mut fields = fields(top, "properties", true)?;
+        let name = top.get("title").ok_or_else(|| wrong("title", "is missing: it names the schema"))?;
+        let name = text_of(name, "title")?;
+        let mut rules = Rules::default();
+        let mut fields = Reader { rules: &mut rules, inside: None }.fields(top, "properties")?;
         // A map of JSON has forgotten which came first.
         let order: Order = serde_json::from_str(text).unwrap_or_default();
         order.sort(&mut fields);
@@ -180,11 +208,16 @@ impl Schema {
             ));
         }
         let mut checks = Vec::new();
-        for (at, check) in notes.get("checks").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        for (at, check) in list_of(notes, "checks", "x-docmill.checks")?.iter().enumerate() {
             checks.push(parse_check(check, &format!("x-docmill.checks[{at}]"), &fields)?);
         }
-        let version = notes.get("version").and_then(Value::as_u64).unwrap_or(1);
-        Ok(Self { name: name.to_owned(), version, finder, fields, checks })
+        let version = match notes.get("version") {
+            None => 1,
+            Some(value) => value.as_u64().ok_or_else(|| {
+                wrong("x-docmill.version", &format!("is {value}; give a whole number, as `2`"))
+            })?,
+        };
+        Ok(Self { name, version, finder, fields, checks, rules })
     }
 }
 
@@ -240,13 +273,25 @@ fn names_told() -> String {
     Schema::names().collect::<Vec<_>>().join(", ")
 }
 
-fn wrong(place: &str, what: &str) -> Error {
+pub(crate) fn wrong(place: &str, what: &str) -> Error {
     let place = if place.is_empty() { "the schema".to_owned() } else { format!("`{place}` of the schema") };
     Error::invalid_config(format!("{place} {what}"))
 }
 
 fn text_of(value: &Value, place: &str) -> Result<String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| wrong(place, "is no text"))
+    value.as_str().map(str::to_owned).ok_or_else(|| wrong(place, &format!("is {}, no text", told(value))))
+}
+
+fn told(value: &Value) -> String {
+    shown(&value.to_string())
+}
+
+/// The values under a key; none where it is not there.
+fn list_of<'a>(notes: &'a Map<String, Value>, key: &str, place: &str) -> Result<&'a [Value]> {
+    let Some(value) = notes.get(key) else { return Ok(&[]) };
+    let all = value.as_array();
+    all.map(Vec::as_slice)
+        .ok_or_else(|| wrong(place, &format!("is {}, no list; write it in brackets, as `[…]`", told(value))))
 }
 
 /// The annotations of an object, refused if there is one that nobody knows.
@@ -268,45 +313,115 @@ fn annotations<'a>(
     Ok(notes)
 }
 
-fn fields(object: &Map<String, Value>, place: &str, nested: bool) -> Result<Vec<FieldRule>> {
-    let properties = object.get("properties").and_then(Value::as_object);
-    let properties = properties.ok_or_else(|| wrong(place, "is missing or no object"))?;
-    if properties.is_empty() || properties.len() > MAX_FIELDS {
-        return Err(wrong(place, &format!("has {} fields, not 1 to {MAX_FIELDS}", properties.len())));
-    }
-    properties.iter().map(|(name, value)| field(name, value, &format!("{place}.{name}"), nested)).collect()
+/// Reads fields, and what is said of their values.
+struct Reader<'a> {
+    rules: &'a mut Rules,
+    /// The list whose rows they are of.
+    inside: Option<&'a str>,
 }
 
-fn field(name: &str, value: &Value, place: &str, nested: bool) -> Result<FieldRule> {
-    let object = value.as_object().ok_or_else(|| wrong(place, "is no object"))?;
-    let notes = annotations(object, place, &["critical", "normalise", "labels"])?;
-    let shape = match object.get("type").and_then(Value::as_str) {
-        Some("string" | "number" | "integer") | None => Shape::Text,
-        Some("array") if nested => {
-            let items = object.get("items").and_then(Value::as_object);
-            let items = items.ok_or_else(|| wrong(&format!("{place}.items"), "is missing"))?;
-            match items.get("type").and_then(Value::as_str) {
-                Some("object") => Shape::Rows(fields(items, &format!("{place}.items.properties"), false)?),
-                _ => Shape::List,
-            }
+impl Reader<'_> {
+    /// The fields of an object, whose properties stand at this place.
+    fn fields(&mut self, object: &Map<String, Value>, place: &str) -> Result<Vec<FieldRule>> {
+        let properties = object.get("properties").and_then(Value::as_object);
+        let properties = properties.ok_or_else(|| wrong(place, "is missing or no object"))?;
+        if properties.is_empty() || properties.len() > MAX_FIELDS {
+            return Err(wrong(place, &format!("has {} fields, not 1 to {MAX_FIELDS}", properties.len())));
         }
-        Some(other) => {
-            return Err(wrong(&format!("{place}.type"), &format!("`{other}` cannot be extracted here")));
+        let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+        let above = place.strip_suffix("properties").unwrap_or(place).trim_end_matches('.');
+        for name in keywords::required(object, above, &names)? {
+            let path = self.path(name);
+            self.rules.required.push(path);
         }
-    };
-    let normalise = notes.get("normalise").map(|value| normalise(value, place)).transpose()?;
-    let critical = match notes.get("critical") {
-        None => false,
-        Some(value) => value
-            .as_bool()
-            .ok_or_else(|| wrong(&format!("{place}.x-docmill.critical"), "is neither true nor false"))?,
-    };
-    let mut labels = Vec::new();
-    for label in notes.get("labels").and_then(Value::as_array).into_iter().flatten() {
-        labels.push(folded(&text_of(label, &format!("{place}.x-docmill.labels"))?));
+        let read = |(name, value): (&String, &Value)| self.field(name, value, &format!("{place}.{name}"));
+        properties.iter().map(read).collect()
     }
-    labels.retain(|label| !label.is_empty());
-    Ok(FieldRule { name: name.to_owned(), shape, critical, normalise, labels })
+
+    fn path(&self, name: &str) -> String {
+        self.inside.map_or_else(|| name.to_owned(), |list| format!("{list}[].{name}"))
+    }
+
+    fn field(&mut self, name: &str, value: &Value, place: &str) -> Result<FieldRule> {
+        // They part names from places in paths.
+        if name.is_empty() || name.contains(['[', ']']) {
+            return Err(wrong(place, "is no name of a field: it is empty, or has a bracket"));
+        }
+        let object = value.as_object().ok_or_else(|| wrong(place, "is no object"))?;
+        let notes = annotations(object, place, &["critical", "normalise", "labels"])?;
+        let mut normalise = notes.get("normalise").map(|value| normalise(value, place)).transpose()?;
+        let path = self.path(name);
+        let shape = if object.get("type").is_some_and(|kind| kind == "array") {
+            if self.inside.is_some() {
+                return Err(wrong(
+                    &format!("{place}.type"),
+                    "`array` cannot be extracted here: rows have no lists",
+                ));
+            }
+            self.list(object, place, &path, &mut normalise)?
+        } else {
+            let (keywords, notation) = Keywords::read(object, place, normalise)?;
+            normalise = notation;
+            self.rules.values.insert(path, keywords);
+            Shape::Text
+        };
+        let critical = match notes.get("critical") {
+            None => false,
+            Some(value) => value.as_bool().ok_or_else(|| {
+                let what = format!("is {}, neither true nor false", told(value));
+                wrong(&format!("{place}.x-docmill.critical"), &what)
+            })?,
+        };
+        if critical && self.inside.is_some() {
+            let what =
+                "is for fields of the record; name what each row must have under `required` of `items`";
+            return Err(wrong(&format!("{place}.x-docmill.critical"), what));
+        }
+        let at = format!("{place}.x-docmill.labels");
+        let mut labels = Vec::new();
+        for label in list_of(notes, "labels", &at)? {
+            labels.push(folded(&text_of(label, &at)?));
+        }
+        labels.retain(|label| !label.is_empty());
+        if !labels.is_empty() && (shape != Shape::Text || self.inside.is_some()) {
+            return Err(wrong(
+                &at,
+                "are looked for only for single values, not for lists and rows; leave them out",
+            ));
+        }
+        Ok(FieldRule { name: name.to_owned(), shape, critical, normalise, labels })
+    }
+
+    fn list(
+        &mut self,
+        object: &Map<String, Value>,
+        place: &str,
+        path: &str,
+        normalise: &mut Option<Normalise>,
+    ) -> Result<Shape> {
+        self.rules.counts.insert(path.to_owned(), Count::read(object, place)?);
+        let at = format!("{place}.items");
+        let items = object.get("items").and_then(Value::as_object);
+        let items = items.ok_or_else(|| wrong(&at, "is missing, or no object"))?;
+        if items.contains_key("x-docmill") {
+            let what =
+                "is never looked at; annotations stand at the list itself, or at the properties of its rows";
+            return Err(wrong(&format!("{at}.x-docmill"), what));
+        }
+        if items.get("type").is_some_and(|kind| kind == "object") {
+            keywords::only(items, &at, keywords::ROW)?;
+            if normalise.is_some() {
+                let what = "is for values; give it to the properties of the rows";
+                return Err(wrong(&format!("{place}.x-docmill.normalise"), what));
+            }
+            let mut rows = Reader { rules: &mut *self.rules, inside: Some(path) };
+            return Ok(Shape::Rows(rows.fields(items, &format!("{at}.properties"))?));
+        }
+        let (keywords, notation) = Keywords::read(items, &at, *normalise)?;
+        *normalise = notation;
+        self.rules.values.insert(format!("{path}[]"), keywords);
+        Ok(Shape::List)
+    }
 }
 
 fn normalise(value: &Value, place: &str) -> Result<Normalise> {
@@ -320,44 +435,107 @@ fn normalise(value: &Value, place: &str) -> Result<Normalise> {
 }
 
 fn parse_check(value: &Value, place: &str, fields: &[FieldRule]) -> Result<Check> {
-    let object = value.as_object().ok_or_else(|| wrong(place, "is no object"))?;
-    let path = |key: &str| -> Result<String> {
+    let object = value.as_object().ok_or_else(|| wrong(place, &format!("is {}, no object", told(value))))?;
+    let given = |key: &str| -> Result<String> {
         let place = format!("{place}.{key}");
-        let path = text_of(object.get(key).ok_or_else(|| wrong(&place, "is missing"))?, &place)?;
-        known_path(&path, fields, &place)?;
-        Ok(path)
+        text_of(object.get(key).ok_or_else(|| wrong(&place, "is missing"))?, &place)
+    };
+    let only = |known: &[&str]| match object.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(wrong(
+            &format!("{place}.{}", shown(key)),
+            &format!("is nothing of this check; it has {}", known.join(", ")),
+        )),
     };
     let kind = match object.get("kind").and_then(Value::as_str) {
         Some("sum") => {
-            let place = format!("{place}.terms");
-            let terms =
-                object.get("terms").and_then(Value::as_array).ok_or_else(|| wrong(&place, "is no list"))?;
-            let terms = terms.iter().map(|term| text_of(term, &place)).collect::<Result<Vec<_>>>()?;
-            terms.iter().try_for_each(|term| known_path(term, fields, &place))?;
-            CheckKind::Sum { terms, total: path("total")? }
+            only(&["kind", "name", "terms", "total"])?;
+            let at = format!("{place}.terms");
+            let terms = list_of(object, "terms", &at)?;
+            if terms.is_empty() {
+                return Err(wrong(&at, "has nothing to add up; name the fields, as `[\"net\", \"tax\"]`"));
+            }
+            let terms = terms.iter().map(|term| text_of(term, &at)).collect::<Result<Vec<_>>>()?;
+            terms.iter().try_for_each(|term| amount_at(term, fields, &at, true))?;
+            let total = given("total")?;
+            amount_at(&total, fields, &format!("{place}.total"), false)?;
+            CheckKind::Sum { terms, total }
         }
-        Some("order") => CheckKind::Order { before: path("before")?, after: path("after")? },
-        other => {
-            let said = other.unwrap_or("nothing");
+        Some("order") => {
+            only(&["kind", "name", "before", "after"])?;
+            let (before, after) = (given("before")?, given("after")?);
+            date_at(&before, fields, &format!("{place}.before"))?;
+            date_at(&after, fields, &format!("{place}.after"))?;
+            CheckKind::Order { before, after }
+        }
+        _ => {
+            let said = object.get("kind").map_or_else(
+                || "nothing".to_owned(),
+                |kind| match kind {
+                    Value::String(name) => shown(name),
+                    other => told(other),
+                },
+            );
             return Err(wrong(
                 &format!("{place}.kind"),
                 &format!("`{said}` is no check; there are sum and order"),
             ));
         }
     };
-    let name = object.get("name").and_then(Value::as_str).unwrap_or(place).to_owned();
-    Ok(Check { name, kind })
+    let name = object.get("name").map(|name| text_of(name, &format!("{place}.name"))).transpose()?;
+    Ok(Check { name: name.unwrap_or_else(|| place.to_owned()), kind })
 }
 
-fn known_path(path: &str, fields: &[FieldRule], place: &str) -> Result<()> {
-    let (head, tail) = path.split_once("[].").map_or((path, None), |(head, tail)| (head, Some(tail)));
-    let found = fields.iter().find(|field| field.name == head);
-    let inner = match (found.map(|field| &field.shape), tail) {
-        (Some(Shape::Rows(rows)), Some(tail)) => rows.iter().any(|field| field.name == tail),
-        (Some(_), None) => true,
-        _ => false,
-    };
-    if inner { Ok(()) } else { Err(wrong(place, &format!("names `{path}`, which is no field"))) }
+/// The field of a path, and whether it is a column of rows.
+fn known_path<'a>(path: &str, fields: &'a [FieldRule], place: &str) -> Result<(&'a FieldRule, bool)> {
+    let unknown = || wrong(place, &format!("names `{}`, which is no field", shown(path)));
+    let (head, column) = path.split_once("[].").map_or((path, None), |(head, column)| (head, Some(column)));
+    let found = fields.iter().find(|field| field.name == head).ok_or_else(unknown)?;
+    match (&found.shape, column) {
+        (Shape::Rows(rows), Some(column)) => {
+            Ok((rows.iter().find(|field| field.name == column).ok_or_else(unknown)?, true))
+        }
+        (_, Some(_)) => Err(unknown()),
+        (Shape::Text, None) => Ok((found, false)),
+        (Shape::List | Shape::Rows(_), None) => {
+            let what = format!(
+                "names `{}`, which is a list; name one value, or a column as `{0}[].net`",
+                shown(path)
+            );
+            Err(wrong(place, &what))
+        }
+    }
+}
+
+/// What a sum can be made of.
+fn amount_at(path: &str, fields: &[FieldRule], place: &str, may_be_column: bool) -> Result<()> {
+    let (field, is_column) = known_path(path, fields, place)?;
+    if is_column && !may_be_column {
+        let what = format!("names `{path}`, which is a column; the total is one value of the record");
+        return Err(wrong(place, &what));
+    }
+    match field.normalise {
+        Some(Normalise::Money | Normalise::Number) => Ok(()),
+        _ => Err(wrong(
+            place,
+            &format!(
+                "names `{path}`, which is no amount; give that field `\"normalise\": \"money\"` or `\"number\"`"
+            ),
+        )),
+    }
+}
+
+/// What can come before or after another.
+fn date_at(path: &str, fields: &[FieldRule], place: &str) -> Result<()> {
+    let (field, is_column) = known_path(path, fields, place)?;
+    if is_column {
+        let what = format!("names `{path}`, which is a column; dates of rows are not compared");
+        return Err(wrong(place, &what));
+    }
+    if field.normalise == Some(Normalise::Date) {
+        return Ok(());
+    }
+    Err(wrong(place, &format!("names `{path}`, which is no date; give that field `\"normalise\": \"date\"`")))
 }
 
 #[cfg(test)]
@@ -400,7 +578,7 @@ mod tests {
                 "`product` is no check",
             ),
             (
-                r#"{"title": "a", "properties": {"b": {}}, "x-docmill": {"checks": [{"kind": "order", "before": "b", "after": "c"}]}}"#,
+                r#"{"title": "a", "properties": {"b": {"format": "date"}}, "x-docmill": {"checks": [{"kind": "order", "before": "b", "after": "c"}]}}"#,
                 "names `c`",
             ),
         ];
@@ -408,5 +586,92 @@ mod tests {
             let error = Schema::parse(text).unwrap_err();
             assert!(error.message().contains(said), "{text}: {}", error.message());
         }
+    }
+
+    #[test]
+    fn what_would_never_be_looked_at_is_refused() {
+        let of = |properties: &str, notes: &str| {
+            format!(r#"{{"title": "a", "properties": {{{properties}}}, "x-docmill": {{{notes}}}}}"#)
+        };
+        let lists = r#""p": {"type": "array", "items": {"type": "string"}}, "t": {"x-docmill": {"normalise": "money"}},
+            "d": {"format": "date"}, "x": {}, "i": {"type": "array", "items": {"type": "object", "properties":
+            {"n": {"type": "number"}, "d": {"format": "date"}}}}"#;
+        let check = |check: &str| of(lists, &format!(r#""checks": [{check}]"#));
+        let row = |column: &str, of_row: &str| {
+            of(
+                &format!(
+                    r#""i": {{"type": "array", "items": {{"type": "object", {of_row} "properties": {{"n": {column}}}}}}}"#
+                ),
+                "",
+            )
+        };
+        let cases = [
+            (of(r#""b": {}"#, r#""checks": {}"#), "`x-docmill.checks` of the schema is {}, no list"),
+            (of(r#""b": {}"#, r#""version": "2""#), "`x-docmill.version` of the schema is \"2\""),
+            (
+                of(r#""b": {"x-docmill": {"labels": "x"}}"#, ""),
+                "`properties.b.x-docmill.labels` of the schema is \"x\", no list",
+            ),
+            (of(r#""b": {"x-docmill": {"critical": "yes"}}"#, ""), "neither true nor false"),
+            (of(r#""b[c]": {}"#, ""), "no name of a field"),
+            (
+                of(r#""b": {"type": "array", "items": {"x-docmill": {"normalise": "money"}}}"#, ""),
+                "properties.b.items.x-docmill",
+            ),
+            (of(r#""b": {"type": "array", "items": {"type": "array"}}"#, ""), "properties.b.items.type"),
+            (
+                of(r#""b": {"type": "array", "items": {}, "x-docmill": {"labels": ["x"]}}"#, ""),
+                "single values",
+            ),
+            (
+                of(r#""b": {"type": "array", "items": {}, "uniqueItems": true}"#, ""),
+                "properties.b.uniqueItems",
+            ),
+            (row("{}", r#""x-docmill": {"critical": true},"#), "properties.i.items.x-docmill"),
+            (row("{}", r#""minProperties": 1,"#), "properties.i.items.minProperties"),
+            (row("{}", r#""required": ["m"],"#), "`properties.i.items.required` of the schema names \"m\""),
+            (row(r#"{"x-docmill": {"critical": true}}"#, ""), "under `required` of `items`"),
+            (row(r#"{"x-docmill": {"labels": ["x"]}}"#, ""), "single values"),
+            (check(r#"{"kind": "sum", "terms": ["p"], "total": "t"}"#), "names `p`, which is a list"),
+            (check(r#"{"kind": "sum", "terms": ["i"], "total": "t"}"#), "names `i`, which is a list"),
+            (check(r#"{"kind": "sum", "terms": ["x"], "total": "t"}"#), "names `x`, which is no amount"),
+            (check(r#"{"kind": "sum", "terms": ["i[].n"], "total": "i[].n"}"#), "which is a column"),
+            (check(r#"{"kind": "sum", "terms": [], "total": "t"}"#), "nothing to add up"),
+            (
+                check(r#"{"kind": "sum", "terms": ["t"], "total": "t", "tolerance": 1}"#),
+                "x-docmill.checks[0].tolerance",
+            ),
+            (
+                check(r#"{"kind": "order", "before": "i[].d", "after": "d"}"#),
+                "dates of rows are not compared",
+            ),
+            (check(r#"{"kind": "order", "before": "d", "after": "t"}"#), "names `t`, which is no date"),
+            (
+                check(r#"{"kind": "order", "before": "d", "after": "d", "name": 7}"#),
+                "x-docmill.checks[0].name",
+            ),
+            (
+                r#"{"title": "a", "type": "array", "properties": {"b": {}}}"#.to_owned(),
+                "a record is an `object`",
+            ),
+            (r#"{"title": 7, "properties": {"b": {}}}"#.to_owned(), "`title` of the schema is 7"),
+            (r#"{"title": "a", "properties": {"b": {}}, "required": ["c"]}"#.to_owned(), "names \"c\""),
+            (
+                r#"{"title": "a", "properties": {"b": {}}, "allOf": []}"#.to_owned(),
+                "`allOf` of the schema is a keyword",
+            ),
+            (
+                r#"{"title": "a", "properties": {"b": {}}, "additionalProperties": {}}"#.to_owned(),
+                "neither true nor false",
+            ),
+        ];
+        for (text, said) in cases {
+            let error = Schema::parse(&text).unwrap_err();
+            assert!(error.message().contains(said), "{text}: {}", error.message());
+        }
+        let sum = check(
+            r#"{"kind": "sum", "terms": ["i[].n"], "total": "t"}, {"kind": "order", "before": "d", "after": "d"}"#,
+        );
+        assert_eq!(Schema::parse(&sum).unwrap().checks.len(), 2);
     }
 }

@@ -32,6 +32,10 @@ pub trait Extractor: Send + Sync {
     /// Why a person should look at a record; empty if nobody needs to.
     fn doubts(&self, schema: &str, found: &Extraction) -> Result<Vec<String>>;
 
+    /// By what the sender of a document is known, so that corrections for the same sender are found again; empty where
+    /// nothing tells.
+    fn senders(&self, pages: &[PageWords]) -> Vec<String>;
+
     /// The better of two records of one document, field by field.
     fn better(&self, schema: &str, first: &Extraction, second: &Extraction) -> Result<Extraction>;
 
@@ -79,7 +83,7 @@ pub struct Material {
     pub metadata: BTreeMap<String, String>,
     /// What it is.
     pub media_type: String,
-    /// What people have corrected in records by the same schema, newest first.
+    /// What people have corrected in records by the same schema for the same sender, newest first.
     pub corrections: Vec<Correction>,
 }
 

@@ -50,8 +50,15 @@ pub trait Records: Send + Sync {
     /// or if it is decided.
     async fn decide_review(&self, tenant: TenantId, decision: Decision) -> Result<DecidedAnswer>;
 
-    /// What was last corrected in records by this schema, at most so many decisions, newest first.
-    async fn corrections(&self, tenant: TenantId, schema: &str, limit: usize) -> Result<Vec<Correction>>;
+    /// What was last corrected in records by this schema for senders with one of these marks: at most so many decisions,
+    /// newest first. Of each mark the newest are among them, however many another mark has.
+    async fn corrections(
+        &self,
+        tenant: TenantId,
+        schema: &str,
+        senders: &[String],
+        limit: usize,
+    ) -> Result<Vec<Correction>>;
     /// Every correction, oldest first, page by page.
     async fn corrections_made(
         &self,

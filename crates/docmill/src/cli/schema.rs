@@ -56,8 +56,8 @@ impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         match self.command {
             Command::Add { file, name } => {
-                let schema = read(&file)?;
-                let name = name.or_else(|| schema["title"].as_str().map(str::to_owned)).ok_or_else(|| {
+                let (schema, value) = read(&file)?;
+                let name = name.or_else(|| value["title"].as_str().map(str::to_owned)).ok_or_else(|| {
                     Error::invalid_request(format!("the schema in `{}` has no `title`", show(&file)))
                         .with_hint("name it with `--name`")
                 })?;
@@ -77,7 +77,7 @@ impl Args {
             Command::Test { schema, id } => {
                 let path = Path::new(&schema);
                 let is_file = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
-                let schema = if is_file { SchemaRef::Given(read(path)?) } else { SchemaRef::Named(schema) };
+                let schema = if is_file { SchemaRef::Given(read(path)?.0) } else { SchemaRef::Named(schema) };
                 let answer: ExtractAnswer = ask(cx, "schema test", Call::SchemaTest { schema, id }).await?;
                 print(cx, &answer, extract::human)?;
             }
@@ -86,11 +86,16 @@ impl Args {
     }
 }
 
-fn read(path: &Path) -> Result<Value> {
+/// Its text, which keeps the order of the fields, and what it says.
+fn read(path: &Path) -> Result<(String, Value)> {
     let failed = |e| Error::unreadable(format!("`{}` cannot be read", show(path))).with_source(e);
     let what = format!("`{}`", show(path));
     let bytes = read_capped(File::open(path).map_err(failed)?, MAX_BYTES, &what)?;
-    serde_json::from_slice(&bytes).map_err(|e| Error::invalid_request(format!("{what} is no JSON: {e}")))
+    let value = serde_json::from_slice(&bytes)
+        .map_err(|e| Error::invalid_request(format!("{what} is no JSON: {e}")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|e| Error::invalid_request(format!("{what} is no text")).with_source(e))?;
+    Ok((text, value))
 }
 
 fn human(answer: &SchemasAnswer) -> String {

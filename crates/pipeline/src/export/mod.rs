@@ -5,6 +5,7 @@ mod xlsx;
 use std::collections::BTreeSet;
 
 use docmill_core::record::RecordLine;
+use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use serde_json::Value;
 
@@ -58,8 +59,33 @@ pub fn write(format: Format, lines: &[RecordLine]) -> Result<Vec<u8>> {
     match format {
         Format::Jsonl => jsonl(lines),
         Format::Csv => Ok(csv(&table(lines))),
-        Format::Xlsx => xlsx::write(&table(lines)),
+        Format::Xlsx => {
+            let rows = table(lines);
+            fit_cells(&rows)?;
+            xlsx::write(&rows)
+        }
     }
+}
+
+/// Refuses a value that a cell of a spreadsheet cannot hold: half of one would look like all of it.
+fn fit_cells(rows: &[Vec<String>]) -> Result<()> {
+    let Some((names, lines)) = rows.split_first() else { return Ok(()) };
+    for row in lines {
+        for (name, cell) in names.iter().zip(row) {
+            // No text has more units than bytes.
+            let units = if cell.len() > xlsx::MAX_CELL { cell.encode_utf16().count() } else { 0 };
+            if units > xlsx::MAX_CELL {
+                let document = row.first().map_or("", String::as_str);
+                return Err(Error::limit_exceeded(format!(
+                    "`{}` of document {document} has {units} characters, more than the {} of a cell of XLSX",
+                    shown(name),
+                    xlsx::MAX_CELL
+                ))
+                .with_hint("export the records as CSV or JSON lines, which have no such limit"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn jsonl(lines: &[RecordLine]) -> Result<Vec<u8>> {
@@ -181,6 +207,25 @@ mod tests {
             rows[1]
         );
         assert!(rows[2].ends_with(",'=X,,"), "{}", rows[2]);
+    }
+
+    #[test]
+    fn value_that_no_cell_holds_is_refused_and_not_cut() {
+        // Each of these is two units of UTF-16.
+        let fits = "🦀".repeat(xlsx::MAX_CELL / 2) + "x";
+        let long = format!("{fits}🦀");
+        let written = write(Format::Xlsx, &[line(&json!({ "note": fits }))]).unwrap();
+        assert!(String::from_utf8_lossy(&written).contains(&fits), "all of it");
+        let lines = [line(&json!({ "note": long }))];
+        let error = write(Format::Xlsx, &lines).unwrap_err();
+        assert!(
+            error.message().contains("`note` of document 00000000-0000-0000-0000-000000000007"),
+            "{error}"
+        );
+        assert!(error.message().contains("32769") && error.hint().unwrap().contains("CSV"), "{error}");
+        for format in [Format::Csv, Format::Jsonl] {
+            assert!(String::from_utf8(write(format, &lines).unwrap()).unwrap().contains(&long));
+        }
     }
 
     #[test]

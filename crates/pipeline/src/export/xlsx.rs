@@ -1,12 +1,13 @@
 //! A table as an XLSX file: one sheet of texts in a ZIP archive without compression. Texts are no formulas whatever they
-//! begin with; amounts stay texts too, because a number of a spreadsheet is rounded.
+//! begin with; amounts stay texts too, because a number of a spreadsheet is rounded. A text that does not fit into a cell is
+//! never cut: whoever calls refuses it before.
 
 use docmill_core::{Error, Result};
 
 /// What spreadsheets take in one sheet.
 const MAX_ROWS: usize = 1_048_576;
-/// Characters that they take in one cell.
-const MAX_CELL: usize = 32_767;
+/// What they take in one cell, in units of UTF-16, in which they count.
+pub(super) const MAX_CELL: usize = 32_767;
 
 const TYPES: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>"#;
@@ -43,7 +44,7 @@ fn sheet(rows: &[Vec<String>]) -> String {
         out.push_str("<row>");
         for cell in row {
             out.push_str("<c t=\"inlineStr\"><is><t xml:space=\"preserve\">");
-            for c in cell.chars().take(MAX_CELL) {
+            for c in cell.chars() {
                 match c {
                     '&' => out.push_str("&amp;"),
                     '<' => out.push_str("&lt;"),

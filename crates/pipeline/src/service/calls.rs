@@ -127,11 +127,13 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         }
         Call::Review { id } => json(ReviewAnswer::from(reviews::find(inner, tenant, id).await?)),
         Call::ReviewLock { id, locked: true } => {
-            json(store.lock_review(tenant, id, &actor.name, LOCKED_FOR).await?)
+            json(store.lock_review(tenant, id, &actor.reviewer(), LOCKED_FOR).await?)
         }
-        Call::ReviewLock { id, locked: false } => json(store.unlock_review(tenant, id, &actor.name).await?),
+        Call::ReviewLock { id, locked: false } => {
+            json(store.unlock_review(tenant, id, &actor.reviewer()).await?)
+        }
         Call::ReviewDecide { id, verdict } => {
-            json(reviews::decide(inner, tenant, &actor.name, id, verdict).await?)
+            json(reviews::decide(inner, tenant, &actor.reviewer(), id, verdict).await?)
         }
         Call::Corrections { limit, cursor } => {
             let limit = limit.clamp(1, MAX_LIMIT);

@@ -7,7 +7,7 @@ use docmill_core::extraction::{Evidence, Extraction};
 use docmill_core::id::TenantId;
 use docmill_core::ports::store::DocumentHead;
 use docmill_core::review::{
-    Change, Corrected, DecidedAnswer, Decision, Review, ReviewId, ReviewState, Verdict,
+    Change, Corrected, DecidedAnswer, Decision, MAX_CORRECTED, Review, ReviewId, ReviewState, Verdict,
 };
 use docmill_core::text::shown;
 use docmill_core::words::PageWords;
@@ -87,6 +87,13 @@ async fn corrected(
     review: Review,
     fields: BTreeMap<String, Value>,
 ) -> Result<(BTreeMap<String, Change>, Corrected)> {
+    if fields.len() > MAX_CORRECTED {
+        return Err(Error::limit_exceeded(format!(
+            "`fields` has {} values, more than the {MAX_CORRECTED} that are corrected at once",
+            fields.len()
+        ))
+        .with_hint("a record with so many mistakes is better rejected, or processed again"));
+    }
     let given = fields.into_iter().map(|(path, value)| Ok((as_text(&path, value)?, path)));
     let given: BTreeMap<String, Option<String>> =
         given.map(|one: Result<_>| one.map(|(value, path)| (path, value))).collect::<Result<_>>()?;
@@ -109,7 +116,13 @@ async fn corrected(
         // Nobody can say where words stand that were never drawn, but records were taken from their rows.
         pages = rows(inner, &head).await;
     }
-    Ok((changes, Corrected { after, pages }))
+    let extractor = Arc::clone(&inner.deps.extractor);
+    let (pages, senders) = blocking(move || {
+        let senders = extractor.senders(&pages);
+        Ok((pages, senders))
+    })
+    .await?;
+    Ok((changes, Corrected { after, pages, senders }))
 }
 
 /// The first pages of a text as they were laid out for its record.

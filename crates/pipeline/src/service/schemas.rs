@@ -10,7 +10,6 @@ use docmill_core::record::{
 };
 use docmill_core::text::shown;
 use docmill_core::{Error, ErrorKind, Result};
-use serde_json::Value;
 
 use super::{Inner, find_head};
 use crate::deps::Deps;
@@ -60,7 +59,7 @@ pub(super) async fn show(inner: &Inner, tenant: TenantId, name: &str) -> Result<
     })
 }
 
-pub(super) async fn add(inner: &Inner, tenant: TenantId, name: &str, schema: &Value) -> Result<SchemaAdded> {
+pub(super) async fn add(inner: &Inner, tenant: TenantId, name: &str, schema: &str) -> Result<SchemaAdded> {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_name) {
         return Err(Error::invalid_request(format!(
@@ -77,9 +76,9 @@ pub(super) async fn add(inner: &Inner, tenant: TenantId, name: &str, schema: &Va
     Ok(SchemaAdded { name: name.to_owned(), version })
 }
 
-/// A schema as text, if it is one.
-fn checked(deps: &Deps, schema: &Value) -> Result<String> {
-    let text = schema.to_string();
+/// A schema as it is kept, if it is one: as given, with the order of its fields, without the white space around them.
+fn checked(deps: &Deps, schema: &str) -> Result<String> {
+    let text = compact(schema);
     if text.len() > MAX_BYTES {
         return Err(Error::limit_exceeded(format!(
             "the schema has {} bytes, more than the {MAX_BYTES} it may have",
@@ -92,6 +91,22 @@ fn checked(deps: &Deps, schema: &Value) -> Result<String> {
         _ => error,
     })?;
     Ok(text)
+}
+
+/// JSON without white space between its parts, so that another layout of a file is no other version.
+fn compact(json: &str) -> String {
+    let (mut quoted, mut escaped) = (false, false);
+    let stays = |c: &char| {
+        let inside = quoted;
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ => {}
+        }
+        inside || !matches!(c, ' ' | '\t' | '\n' | '\r')
+    };
+    json.chars().filter(stays).collect()
 }
 
 /// What a schema gives on one document.
@@ -132,4 +147,15 @@ pub(super) async fn records(inner: &Inner, tenant: TenantId, query: &RecordQuery
     }
     let next = items.last().filter(|_| items.len() == query.limit).map(|line| line.document_id);
     Ok(RecordsAnswer { items, next })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_of_a_schema_does_not_matter_and_its_order_stays() {
+        let given = "{ \"b\" : [ 1,\n\t2 ],\r\n \"a \\\" } \" : \" c \\\\\" , \"d\": 1 }";
+        assert_eq!(compact(given), r#"{"b":[1,2],"a \" } ":" c \\","d":1}"#);
+    }
 }

@@ -28,11 +28,20 @@ const LARGE_PATIENCE: u32 = 5;
 
 /// Starts reading the content of a task.
 pub(crate) async fn open<'a>(cx: &'a Context<'a>, lease: &Lease, want: Want) -> Result<Readings<'a>> {
+    open_with(cx, lease, &cx.deps.settings, cx.deps.ocr.as_ref(), want).await
+}
+
+/// The same under other settings, or for other recognisers.
+pub(crate) async fn open_with<'a>(
+    cx: &'a Context<'a>,
+    lease: &Lease,
+    settings: &Settings,
+    ocr: &'a dyn Ocr,
+    want: Want,
+) -> Result<Readings<'a>> {
     let traced = Traced::begin(cx, lease);
     let content = cx.deps.blobs.open(&document(lease)?.key, INLINE).await?;
     cx.progress();
-    let settings = &cx.deps.settings;
-    let ocr = cx.deps.ocr.as_ref();
     let job = ReadJob {
         tenant: lease.subject.tenant_id,
         name: lease.subject.name.clone(),

@@ -54,6 +54,10 @@ impl Extractor for FirstWord {
         Ok(if found.data["word"] == "doubtful" { vec!["it says so".into()] } else { Vec::new() })
     }
 
+    fn senders(&self, _pages: &[PageWords]) -> Vec<String> {
+        Vec::new()
+    }
+
     fn better(&self, _schema: &str, first: &Extraction, second: &Extraction) -> Result<Extraction> {
         let doubtful = first.data["word"] == "doubtful";
         Ok(if doubtful { second.clone() } else { first.clone() })

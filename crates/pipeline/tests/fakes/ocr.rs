@@ -2,9 +2,10 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_core::ocr::{RecognisedPage, Recognition, Try};
+use docmill_core::ocr::{RecognisedPage, Recognition, Try, Word};
 use docmill_core::ports::Ocr;
 use docmill_core::ports::ocr::OcrJob;
 use docmill_core::ports::reader::{Finding, Findings};
@@ -19,6 +20,10 @@ pub(crate) struct FakeOcr {
     /// The kind of error that pages of this number end with.
     pub(crate) fails_on: Mutex<Option<(u32, ErrorKind)>>,
     pub(crate) recognised: AtomicUsize,
+    /// Who recognises, if words have places.
+    pub(crate) engine: Mutex<Option<&'static str>>,
+    /// For so long a page waits for a child.
+    pub(crate) queue: Mutex<Duration>,
 }
 
 impl FakeOcr {
@@ -30,6 +35,25 @@ impl FakeOcr {
         let missing = || Error::missing_dependency("no glasses").with_hint("buy some");
         self.sees.lock().unwrap().clone().ok_or_else(missing)
     }
+}
+
+/// The same after a while, in which it says that it waits.
+fn queued(mut findings: Findings, queue: Duration) -> Findings {
+    let (sink, later) = mpsc::channel(4);
+    tokio::spawn(async move {
+        for _ in 0..queue.as_secs() / 10 {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            if sink.send(Finding::Waiting).await.is_err() {
+                return;
+            }
+        }
+        while let Some(finding) = findings.recv().await {
+            if sink.send(finding).await.is_err() {
+                return;
+            }
+        }
+    });
+    later
 }
 
 #[async_trait]
@@ -68,17 +92,28 @@ impl Ocr for FakeOcr {
                 characters: text.len() as u32,
                 chosen: true,
             };
+            let engine = *self.engine.lock().unwrap();
+            let word = |text: &str| Word {
+                text: text.to_owned(),
+                x: 1,
+                y: 1,
+                width: 10,
+                height: 10,
+                confidence: quality,
+                line: 1,
+            };
+            let words = engine.map(|_| text.split_whitespace().map(word).collect()).unwrap_or_default();
             let page = RecognisedPage {
                 // Not believed: the page is known already.
                 number: 99,
                 inline: None,
-                engine: "fake".into(),
+                engine: engine.unwrap_or("fake").into(),
                 turned: 0,
                 width: scan.width,
                 height: scan.height,
                 dpi: scan.dpi,
                 quality: Some(quality),
-                words: Vec::new(),
+                words,
                 tries: vec![tried],
             };
             let recognition = Recognition { text, language: Some("eng".into()), page };
@@ -87,6 +122,10 @@ impl Ocr for FakeOcr {
             Ok(())
         };
         sink.try_send(Finding::End(end)).unwrap();
+        let queue = *self.queue.lock().unwrap();
+        if !queue.is_zero() {
+            return Ok(queued(findings, queue));
+        }
         Ok(findings)
     }
 

@@ -465,7 +465,13 @@ impl Records for FakeStore {
     async fn decide_review(&self, _tenant: TenantId, _decision: Decision) -> Result<DecidedAnswer> {
         absent()
     }
-    async fn corrections(&self, _tenant: TenantId, _schema: &str, _limit: usize) -> Result<Vec<Correction>> {
+    async fn corrections(
+        &self,
+        _tenant: TenantId,
+        _schema: &str,
+        _senders: &[String],
+        _limit: usize,
+    ) -> Result<Vec<Correction>> {
         Ok(Vec::new())
     }
     async fn corrections_made(

@@ -161,6 +161,52 @@ async fn second_look_that_cannot_be_had_leaves_the_first_to_a_person() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn second_look_by_the_engine_of_the_first_is_no_evidence() {
+    for (first, again, found) in [("one 1.0 eng", "one 1.1 eng", "doubtful"), ("one 1.0 eng", "two", "clear")]
+    {
+        let world = World::with(keeps_notes);
+        world.ocr.see("doubtful words", 0.9);
+        world.ocr_again.see("clear words", 0.9);
+        *world.ocr.engine.lock().unwrap() = Some(first);
+        *world.ocr_again.engine.lock().unwrap() = Some(again);
+        world.offer("scan-note.png", b"pixels").await;
+        world.work().await;
+        let records = world.store.extracted();
+        let [record] = records.as_slice() else { panic!("{records:?}") };
+        assert_eq!(record.extraction.data["word"].as_str(), Some(found), "{again} after {first}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_look_that_waits_for_others_is_not_taken_for_one_that_hangs() {
+    let world = World::with(keeps_notes);
+    world.ocr.see("doubtful words", 0.9);
+    world.ocr_again.see("clear words", 0.9);
+    let limit = world.service.deps().settings.engine.stall_limit;
+    *world.ocr_again.queue.lock().unwrap() = limit * 3;
+    world.offer("scan-note.png", b"pixels").await;
+    world.work().await;
+    assert_eq!(world.end("scan-note.png"), Some((S::Completed, R::Success)));
+    assert!(world.store.log().iter().all(|line| !line.contains("retry")), "{:?}", world.store.log());
+    let records = world.store.extracted();
+    assert_eq!(records.last().unwrap().extraction.data["word"].as_str(), Some("clear"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_look_whose_recognisers_are_away_leaves_the_first() {
+    let world = World::with(keeps_notes);
+    world.ocr.see("doubtful words", 0.9);
+    world.ocr_again.see("clear words", 0.9);
+    *world.ocr_again.fails_on.lock().unwrap() = Some((1, ErrorKind::Unavailable));
+    world.offer("scan-note.png", b"pixels").await;
+    world.work().await;
+    assert!(world.store.log().iter().all(|line| !line.contains("retry")), "{:?}", world.store.log());
+    let records = world.store.extracted();
+    let [record] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!((record.extraction.data["word"].as_str(), record.reasons.len()), (Some("doubtful"), 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn scan_that_is_sure_is_looked_at_once() {
     let world = World::with(keeps_notes);
     world.ocr.see("plain words", 0.9);

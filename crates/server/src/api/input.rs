@@ -1,5 +1,7 @@
 //! What comes with a request, read so that a mistake can be named.
 
+use std::marker::PhantomData;
+
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header;
@@ -60,6 +62,9 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Web> for At<T> {
 /// A JSON body.
 pub(super) struct Told<T>(pub(super) T);
 
+/// A JSON body of this form, as the text that was sent.
+pub(super) struct Verbatim<T>(pub(super) String, pub(super) PhantomData<T>);
+
 /// A JSON body that may be left out; then it counts as `{}`.
 pub(super) struct Perhaps<T>(pub(super) T);
 
@@ -69,6 +74,18 @@ impl<T: DeserializeOwned + Send> FromRequest<Web> for Told<T> {
     async fn from_request(request: Request, _: &Web) -> Result<Self, Problem> {
         let (kind, bytes) = body_of(request).await?;
         read(&kind, &bytes).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned + Send> FromRequest<Web> for Verbatim<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Web) -> Result<Self, Problem> {
+        let (kind, bytes) = body_of(request).await?;
+        read::<T>(&kind, &bytes)?;
+        let text = String::from_utf8(bytes.into())
+            .map_err(|e| Error::invalid_request("the body is no text").with_source(e))?;
+        Ok(Self(text, PhantomData))
     }
 }
 

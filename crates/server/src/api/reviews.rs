@@ -6,8 +6,8 @@ use axum::http::{Method, StatusCode};
 use axum::routing::{delete, get, post};
 use docmill_core::call::Call;
 use docmill_core::review::{
-    CorrectionLine, CorrectionsAnswer, DecidedAnswer, LockAnswer, ReviewAnswer, ReviewId, ReviewsAnswer,
-    Verdict,
+    CorrectionLine, CorrectionsAnswer, DecidedAnswer, LockAnswer, MAX_CORRECTED, ReviewAnswer, ReviewId,
+    ReviewsAnswer, Verdict,
 };
 use docmill_core::{Error, Result};
 use schemars::JsonSchema;
@@ -181,6 +181,7 @@ async fn accept(cx: Cx, At(id): At<String>, Perhaps(why): Perhaps<Why>) -> Answe
 struct Values {
     /// By their paths: `total_amount`, `items[0].quantity`; null takes a value away.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = MAX_CORRECTED))]
     fields: BTreeMap<String, Option<Given>>,
     /// Why, in words.
     #[schemars(length(max = 2000))]

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::input::{At, Told};
+use super::input::{At, Told, Verbatim};
 use super::operation::Operation;
 use super::reply::{self, Answer};
 use crate::access::Cx;
@@ -65,10 +65,10 @@ async fn show(cx: Cx, At(name): At<String>) -> Answer {
 /// A JSON Schema of records, with annotations under `x-docmill`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
-struct Body(Map<String, Value>);
+struct Body(#[expect(dead_code, reason = "only its text keeps the order of its fields")] Map<String, Value>);
 
-async fn add(cx: Cx, At(name): At<String>, Told(Body(schema)): Told<Body>) -> Answer {
-    reply::call(&cx, Call::SchemaAdd { name, schema: Value::Object(schema) }).await
+async fn add(cx: Cx, At(name): At<String>, Verbatim(schema, _): Verbatim<Body>) -> Answer {
+    reply::call(&cx, Call::SchemaAdd { name, schema }).await
 }
 
 /// On which document.

@@ -82,6 +82,8 @@ struct MeAnswer {
     tenant: String,
     /// The name of the key, or `local`.
     name: String,
+    /// Under which name a review is held and decided: names of keys are not unique.
+    reviewer: String,
     /// What may be done.
     role: Role,
     /// Whether requests without a key are refused.
@@ -97,6 +99,7 @@ async fn me(cx: Cx) -> Answer {
         tenant_id: cx.caller.tenant,
         tenant: tenant.map(|line| line.name).unwrap_or_default(),
         name: cx.caller.name.to_string(),
+        reviewer: cx.actor().reviewer(),
         role: cx.caller.role,
         key_needed: cx.web.gate.needs_key().await?,
         version: env!("CARGO_PKG_VERSION"),

@@ -25,6 +25,8 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         record_and_its_flag_come_with_the_end_of_the_ingestion,
         newest_record_wins_however_late_the_older_one_ends,
         what_a_person_has_said_stays_under_the_same_schema,
+        record_that_was_rejected_does_not_come_back,
+        what_was_learnt_of_a_sender_outlasts_corrections_for_others,
         queue_has_the_least_sure_first_page_by_page,
         two_reviewers_never_decide_the_same,
         decision_is_kept_with_who_when_before_and_after,
@@ -85,6 +87,7 @@ pub(in super::super) fn correction(id: IngestionId, by: &str, before: &str, afte
     let corrected = Corrected {
         after: record(after, 1.0, &[]).extraction,
         pages: vec![PageWords::none(1, 100.0, 200.0)],
+        senders: vec!["bank.example".into()],
     };
     Decision {
         changes: BTreeMap::from([("total".to_owned(), change)]),
@@ -201,6 +204,54 @@ async fn what_a_person_has_said_stays_under_the_same_schema(bench: Bench<dyn Sto
     assert_eq!(older.history.len(), 1, "and what was said of the older one is still there");
 }
 
+async fn record_that_was_rejected_does_not_come_back(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let (document, review) = keep(&world, "same", record("1.00", 0.5, &["doubt"])).await;
+    let rejected = decision(review, "ada", ReviewState::Rejected);
+    world.store.decide_review(world.tenant, rejected).await.unwrap();
+    keep(&world, "same", record("1.00", 0.5, &["doubt"])).await;
+    let id = document.to_string();
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!((shown.state, shown.review_id), (DocumentState::Ready, None));
+    assert_eq!(world.store.reviews(world.tenant, &asked(9)).await.unwrap().open, 0);
+    let kept = world.store.record(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!(kept.ingestion_id, review, "the one that was rejected, so that it is not exported");
+    // Another version of the schema asks for something else.
+    let newer = NewRecord { version: 2, ..record("1.00", 0.5, &["doubt"]) };
+    let (_, third) = keep(&world, "same", newer).await;
+    let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!((shown.record.unwrap().version, shown.review_id), (2, Some(third)));
+}
+
+async fn what_was_learnt_of_a_sender_outlasts_corrections_for_others(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let (store, tenant) = (&world.store, world.tenant);
+    // The domain of the buyer stands on all of them.
+    for (n, sender) in
+        ["vendor.example", "other.example", "other.example", "other.example"].iter().enumerate()
+    {
+        let (_, id) = keep(&world, &format!("{n}"), record("1.00", 0.5, &["doubt"])).await;
+        let mut decision = correction(id, "ada", "1.00", &format!("{n}.50"));
+        let corrected = decision.corrected.as_mut().unwrap();
+        corrected.senders = vec!["buyer.example".into(), (*sender).to_owned()];
+        store.decide_review(tenant, decision).await.unwrap();
+        world.clock.advance(Duration::from_secs(1));
+    }
+    let found = async |senders: &[&str], limit: usize| -> Vec<String> {
+        let senders: Vec<String> = senders.iter().map(|&mark| mark.to_owned()).collect();
+        let all = store.corrections(tenant, "receipt", &senders, limit).await.unwrap();
+        all.iter().map(|one| one.change.after.as_ref().unwrap().as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(found(&["vendor.example"], 10).await, ["0.50"]);
+    assert_eq!(found(&["buyer.example", "vendor.example"], 2).await, ["3.50", "0.50"], "newest first");
+    assert_eq!(found(&["other.example"], 2).await, ["3.50", "2.50"]);
+    assert_eq!(found(&["buyer.example", "other.example"], 9).await, ["3.50", "2.50", "1.50", "0.50"]);
+    assert!(found(&["new.example"], 9).await.is_empty() && found(&[], 9).await.is_empty());
+    let elsewhere = store.tenant("other").await.unwrap();
+    let marks = ["vendor.example".to_owned()];
+    assert!(store.corrections(elsewhere, "receipt", &marks, 9).await.unwrap().is_empty());
+}
+
 async fn queue_has_the_least_sure_first_page_by_page(bench: Bench<dyn Store>) {
     let world = World::open(&bench).await;
     for (n, confidence) in [0.7, 0.1, 0.4, 0.4, 0.9].into_iter().enumerate() {
@@ -293,9 +344,10 @@ async fn decision_is_kept_with_who_when_before_and_after(bench: Bench<dyn Store>
     let change = &action.changes["total"];
     assert_eq!((&change.before, &change.after), (&Some("1.00".into()), &Some("10.00".into())));
     // It can be learnt from, and exported.
-    let learnt = store.corrections(tenant, "receipt", 10).await.unwrap();
+    let marks = ["bank.example".to_owned()];
+    let learnt = store.corrections(tenant, "receipt", &marks, 10).await.unwrap();
     assert_eq!((learnt.len(), learnt[0].field.as_str(), learnt[0].pages.len()), (1, "total", 1));
-    assert!(store.corrections(tenant, "invoice", 10).await.unwrap().is_empty());
+    assert!(store.corrections(tenant, "invoice", &marks, 10).await.unwrap().is_empty());
     let (_, other) = keep(&world, "b", record("2.00", 0.5, &["doubt"])).await;
     world.clock.advance(Duration::from_secs(1));
     store.decide_review(tenant, correction(other, "bob", "2.00", "20.00")).await.unwrap();
@@ -351,7 +403,8 @@ async fn removed_document_leaves_no_value_behind(bench: Bench<dyn Store>) {
     }
     assert_eq!(store.reviews(tenant, &asked(9)).await.unwrap().open, 0);
     assert!(store.review(tenant, id).await.unwrap().is_none());
-    assert!(store.corrections(tenant, "receipt", 10).await.unwrap().is_empty());
+    let marks = ["bank.example".to_owned()];
+    assert!(store.corrections(tenant, "receipt", &marks, 10).await.unwrap().is_empty());
     assert!(store.corrections_made(tenant, None, 10).await.unwrap().items.is_empty());
 }
 

@@ -31,7 +31,7 @@ export function ReviewQueue() {
   const done = params.get("state") === "done";
   const reviews = useReviews({ schema: schema ?? undefined, state: done ? "done" : undefined });
   const schemas = useSchemas() ?? [];
-  const me = useMe().data?.name;
+  const me = useMe().data?.reviewer;
   const now = useNow();
   const [active, setActive] = useState(-1);
   const [exporting, setExporting] = useState(false);

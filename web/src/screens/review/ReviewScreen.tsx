@@ -27,7 +27,7 @@ export function ReviewScreen({ id }: { id: string }) {
   const of = params.get("schema");
   const zoom = Number(params.get("zoom")) || 100;
   const queue = useQueue(of);
-  const me = useMe().data?.name;
+  const me = useMe().data?.reviewer;
   const next = nextReview(queue, id, me, Date.now())?.review_id ?? null;
   usePrefetch(next, imageWidth(zoom, window.devicePixelRatio));
   const review = useQuery(reviewQuery(id));

@@ -436,8 +436,16 @@ impl Records for PostgresStore {
         transact!(&self.db, |tx| reviews::decide(&mut tx, tenant, &decision).await).map(|d| self.after(d))
     }
 
-    async fn corrections(&self, tenant: TenantId, schema: &str, limit: usize) -> Result<Vec<Correction>> {
-        look!(of_tenant(&self.db, tenant), |conn| reviews::corrections(conn, tenant, schema, limit).await)
+    async fn corrections(
+        &self,
+        tenant: TenantId,
+        schema: &str,
+        senders: &[String],
+        limit: usize,
+    ) -> Result<Vec<Correction>> {
+        look!(of_tenant(&self.db, tenant), |conn| {
+            reviews::corrections(conn, tenant, schema, senders, limit).await
+        })
     }
 
     async fn corrections_made(

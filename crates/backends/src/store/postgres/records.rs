@@ -144,13 +144,13 @@ pub(super) async fn keep(tx: &mut Tx, extracted: &[Extracted]) -> Result<()> {
 }
 
 /// Which record document `d` has once the ingestion of `i` and its record `r` have ended: the newest, unless a person has
-/// said of the older one, by the same version of the schema, what is right.
+/// decided about the older one, by the same version of the schema: a record that was rejected does not come back.
 macro_rules! holds {
     () => {
         "CASE
            WHEN r.ingestion_id IS NULL THEN d.record_in
            WHEN EXISTS (SELECT 1 FROM record h JOIN review v ON v.ingestion_id = h.ingestion_id
-               WHERE h.ingestion_id = d.record_in AND v.state IN ('accepted', 'corrected')
+               WHERE h.ingestion_id = d.record_in AND v.state IN ('accepted', 'corrected', 'rejected')
                  AND h.schema = r.schema AND h.version = r.version) THEN d.record_in
            ELSE r.ingestion_id END"
     };

@@ -240,6 +240,21 @@ pub(super) async fn decide(tx: &mut Tx, tenant: TenantId, decision: &Decision) -
     .execute(tx.conn())
     .await
     .map_err(sql_error("take a decision down"))?;
+    if let Some(corrected) = decision.corrected.as_ref().filter(|corrected| !corrected.senders.is_empty()) {
+        let senders: Vec<String> = corrected.senders.iter().map(|mark| text(mark)).collect();
+        query::<Postgres>(
+            "INSERT INTO review_sender (tenant_id, schema, mark, ingestion_id, seq, at, document_id)
+             SELECT a.tenant_id, a.schema, m.mark, a.ingestion_id, a.seq, a.at, a.document_id
+             FROM review_action a CROSS JOIN unnest($2::text[]) AS m (mark)
+             WHERE a.ingestion_id = $1 AND a.seq = (SELECT max(seq) FROM review_action WHERE ingestion_id = $1)
+             ON CONFLICT DO NOTHING",
+        )
+        .bind(id.0)
+        .bind(senders)
+        .execute(tx.conn())
+        .await
+        .map_err(sql_error("note the sender of a correction"))?;
+    }
     if let Some(corrected) = &decision.corrected {
         let after = &corrected.after;
         query::<Postgres>("UPDATE record SET body = $2, valid = $3, confidence = $4 WHERE ingestion_id = $1")
@@ -283,14 +298,25 @@ pub(super) async fn corrections(
     conn: &mut PgConnection,
     tenant: TenantId,
     schema: &str,
+    senders: &[String],
     limit: usize,
 ) -> Result<Vec<Correction>> {
+    let senders: Vec<String> = senders.iter().map(|mark| text(mark)).collect();
+    // The newest of each mark come first: a mark of the buyer stands on the documents of all senders.
     let rows = query::<Postgres>(
-        "SELECT changes, pages FROM review_action WHERE tenant_id = $1 AND schema = $2 AND pages IS NOT NULL
-         ORDER BY at DESC, ingestion_id, seq DESC LIMIT $3",
+        "WITH placed AS (
+           SELECT ingestion_id, seq, at,
+             row_number() OVER (PARTITION BY mark ORDER BY at DESC, ingestion_id, seq DESC) AS place
+           FROM review_sender WHERE tenant_id = $1 AND schema = $2 AND mark = ANY($3)),
+         chosen AS (
+           SELECT ingestion_id, seq FROM placed GROUP BY ingestion_id, seq, at ORDER BY min(place), at DESC LIMIT $4)
+         SELECT a.changes, a.pages FROM chosen c
+           JOIN review_action a ON a.ingestion_id = c.ingestion_id AND a.seq = c.seq
+         WHERE a.tenant_id = $1 AND a.pages IS NOT NULL ORDER BY a.at DESC, a.ingestion_id, a.seq DESC",
     )
     .bind(tenant.0)
     .bind(text(schema))
+    .bind(senders)
     .bind(i64::try_from(limit).unwrap_or(i64::MAX))
     .fetch_all(conn)
     .await
@@ -351,8 +377,9 @@ pub(super) async fn corrections_made(
 }
 
 /// Forgets what a removed document said; that somebody decided something stays.
-pub(super) const FORGET: [&str; 3] = [
+pub(super) const FORGET: [&str; 4] = [
     "DELETE FROM record WHERE document_id = $1",
     "DELETE FROM review WHERE document_id = $1",
+    "DELETE FROM review_sender WHERE document_id = $1",
     "UPDATE review_action SET reason = NULL, changes = '{}', pages = NULL WHERE document_id = $1",
 ];

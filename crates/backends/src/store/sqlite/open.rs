@@ -323,9 +323,15 @@ impl Records for SqliteStore {
         self.writer.write(Lane::Usual, move |tx| reviews::decide(tx, tenant, &decision)).await
     }
 
-    async fn corrections(&self, tenant: TenantId, schema: &str, limit: usize) -> Result<Vec<Correction>> {
-        let schema = schema.to_owned();
-        self.readers.read(move |conn| reviews::corrections(conn, tenant, &schema, limit)).await
+    async fn corrections(
+        &self,
+        tenant: TenantId,
+        schema: &str,
+        senders: &[String],
+        limit: usize,
+    ) -> Result<Vec<Correction>> {
+        let (schema, senders) = (schema.to_owned(), senders.to_vec());
+        self.readers.read(move |conn| reviews::corrections(conn, tenant, &schema, &senders, limit)).await
     }
 
     async fn corrections_made(

@@ -91,11 +91,11 @@ pub(super) fn keep(tx: &Tx<'_>, belongs: &Belongs, done: &Done) -> Result<()> {
 }
 
 /// Which record document `?1` has once the ingestion of `i` and its record `r` have ended: the newest, unless a person
-/// has said of the older one, by the same version of the schema, what is right.
+/// has decided about the older one, by the same version of the schema: a record that was rejected does not come back.
 pub(super) const HOLDS: &str = "CASE
     WHEN r.ingestion_id IS NULL THEN document.record_in
     WHEN EXISTS (SELECT 1 FROM record h JOIN review v ON v.ingestion_id = h.ingestion_id
-        WHERE h.ingestion_id = document.record_in AND v.state IN ('accepted', 'corrected')
+        WHERE h.ingestion_id = document.record_in AND v.state IN ('accepted', 'corrected', 'rejected')
           AND h.schema = r.schema AND h.version = r.version) THEN document.record_in
     ELSE r.ingestion_id END";
 

@@ -195,6 +195,15 @@ pub(super) fn decide(tx: &mut Tx<'_>, tenant: TenantId, decision: &Decision) -> 
         pages,
     ])
     .map_err(sql_error("take a decision down"))?;
+    for mark in decision.corrected.iter().flat_map(|corrected| &corrected.senders) {
+        tx.sql(
+            "INSERT INTO review_sender (tenant_id, schema, mark, ingestion_id, seq, at, document_id)
+             SELECT tenant_id, schema, ?2, ingestion_id, max(seq), at, document_id FROM review_action
+             WHERE ingestion_id = ?1 GROUP BY ingestion_id ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![id.as_bytes(), mark])
+        .map_err(sql_error("note the sender of a correction"))?;
+    }
     if let Some(corrected) = &decision.corrected {
         let after = &corrected.after;
         tx.sql("UPDATE record SET body = ?2, valid = ?3, confidence = ?4 WHERE ingestion_id = ?1")?
@@ -222,12 +231,21 @@ pub(super) fn corrections(
     conn: &Connection,
     tenant: TenantId,
     schema: &str,
+    senders: &[String],
     limit: usize,
 ) -> Result<Vec<Correction>> {
-    let sql =
-        "SELECT changes, pages FROM review_action WHERE tenant_id = ?1 AND schema = ?2 AND pages IS NOT NULL
-      ORDER BY at DESC, ingestion_id, seq DESC LIMIT ?3";
-    let args = params![tenant.as_bytes(), schema, limit as i64];
+    // The newest of each mark come first: a mark of the buyer stands on the documents of all senders.
+    let sql = "WITH placed AS (
+        SELECT ingestion_id, seq, at,
+          row_number() OVER (PARTITION BY mark ORDER BY at DESC, ingestion_id, seq DESC) AS place
+        FROM review_sender
+        WHERE tenant_id = ?1 AND schema = ?2 AND mark IN (SELECT value FROM json_each(?3))),
+      chosen AS (
+        SELECT ingestion_id, seq FROM placed GROUP BY ingestion_id, seq, at ORDER BY min(place), at DESC LIMIT ?4)
+      SELECT a.changes, a.pages FROM chosen c
+        JOIN review_action a ON a.ingestion_id = c.ingestion_id AND a.seq = c.seq
+      WHERE a.tenant_id = ?1 AND a.pages IS NOT NULL ORDER BY a.at DESC, a.ingestion_id, a.seq DESC";
+    let args = params![tenant.as_bytes(), schema, to_json(&senders)?, limit as i64];
     let found = collect(conn, "look up corrections", sql, args, |c| {
         let changes: BTreeMap<String, Change> = c.json_opt()?.unwrap_or_default();
         let pages: Vec<PageWords> = c.json_opt()?.unwrap_or_default();
@@ -278,8 +296,9 @@ pub(super) fn corrections_made(
 }
 
 /// Forgets what a removed document said; that somebody decided something stays.
-pub(super) const FORGET: [&str; 3] = [
+pub(super) const FORGET: [&str; 4] = [
     "DELETE FROM record WHERE document_id = ?1",
     "DELETE FROM review WHERE document_id = ?1",
+    "DELETE FROM review_sender WHERE document_id = ?1",
     "UPDATE review_action SET reason = NULL, changes = '{}', pages = NULL WHERE document_id = ?1",
 ];

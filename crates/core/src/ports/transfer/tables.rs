@@ -365,6 +365,20 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "review_sender",
+        key: &["tenant_id", "schema", "mark", "ingestion_id", "seq"],
+        incidental: false,
+        columns: &[
+            id("tenant_id"),
+            text("schema"),
+            text("mark"),
+            id("ingestion_id"),
+            integer("seq"),
+            integer("at"),
+            id("document_id"),
+        ],
+    },
+    Table {
         name: "artifact",
         key: &["ingestion_id", "name"],
         incidental: false,

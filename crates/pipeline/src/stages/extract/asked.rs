@@ -169,7 +169,7 @@ fn choice(rounds: &[Found], nth: usize, force: bool, is_of_use: impl Fn(&Answer)
     of_use.or_else(of_no_use).cloned()
 }
 
-/// Whether a person has said what is right: then nothing that a model says would change it.
+/// Whether a person has decided about the record that is there: then nothing that a model says would change it.
 pub(super) async fn is_decided(
     deps: &Deps,
     tenant: TenantId,
@@ -183,7 +183,7 @@ pub(super) async fn is_decided(
     }
     let review = store.review(tenant, record.ingestion_id).await?;
     let state = review.map(|review| review.line.state);
-    Ok(matches!(state, Some(ReviewState::Accepted | ReviewState::Corrected)))
+    Ok(matches!(state, Some(ReviewState::Accepted | ReviewState::Corrected | ReviewState::Rejected)))
 }
 
 /// Words that stand only in what speaks to the model.

@@ -9,11 +9,11 @@ use docmill_core::ports::extractor::Material;
 use docmill_core::record::NewRecord;
 use docmill_core::{ErrorKind, Result};
 
-use super::material::{Source, is_the_contents_own, material, seen_again};
+use super::material::{Source, material, seen_again};
 use crate::blocking::blocking;
 use crate::schemas::Known;
 
-/// Decisions that are learnt from.
+/// Decisions about the sender of a document that are learnt from.
 const LEARNT_FROM: usize = 100;
 
 /// What was found, and in what.
@@ -84,8 +84,17 @@ pub(crate) async fn first_look(
     schema: &Arc<Known>,
     transcript: &Transcript,
 ) -> Result<Looked> {
-    let (mut first, undrawn) = material(source, transcript).await?;
-    first.corrections = source.deps().store.corrections(source.tenant(), &schema.name, LEARNT_FROM).await?;
+    let (first, undrawn) = material(source, transcript).await?;
+    let extractor = Arc::clone(&source.deps().extractor);
+    let (mut first, senders) = blocking(move || {
+        let senders = extractor.senders(&first.pages);
+        Ok((first, senders))
+    })
+    .await?;
+    if !senders.is_empty() {
+        let store = &source.deps().store;
+        first.corrections = store.corrections(source.tenant(), &schema.name, &senders, LEARNT_FROM).await?;
+    }
     looked(source, schema, Arc::new(first), undrawn).await
 }
 
@@ -96,9 +105,21 @@ async fn another_look(
     first: &Material,
 ) -> Result<Option<(Material, bool)>> {
     match seen_again(source, transcript, first).await {
-        Err(error) if is_the_contents_own(&error) || error.kind() == ErrorKind::MissingDependency => Ok(None),
+        Err(error) if !is_the_end_of_the_task(error.kind()) => {
+            let (error_kind, said) = (error.kind(), error.for_log());
+            tracing::debug!(%error_kind, error = said, "a doubtful document could not be looked at again");
+            Ok(None)
+        }
         looked => looked,
     }
+}
+
+/// Errors after which nobody waits for a record.
+fn is_the_end_of_the_task(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ShuttingDown | ErrorKind::StaleLease | ErrorKind::WorkerLost | ErrorKind::Cancelled
+    )
 }
 
 async fn looked(

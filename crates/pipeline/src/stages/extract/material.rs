@@ -9,7 +9,7 @@ use docmill_core::artifact::{TextSource, Transcript};
 use docmill_core::config::Settings;
 use docmill_core::id::TenantId;
 use docmill_core::limits::MIB;
-use docmill_core::ocr::OcrMode;
+use docmill_core::ocr::{OcrMode, RecognisedPage};
 use docmill_core::ports::Ocr;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::extractor::Material;
@@ -90,14 +90,17 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Opens it under other settings, for other recognisers.
+    /// Opens it under other settings, for other recognisers. A task that waits for them says so all the time: it is not one
+    /// that hangs.
     async fn open_with(&self, settings: &Settings, ocr: &'a dyn Ocr, want: Want) -> Result<Readings<'a>> {
-        let (reader, content) = (self.deps().reader.as_ref(), self.content().await?);
-        let name = match self {
-            Self::Task(_, lease) => lease.subject.name.clone(),
-            Self::Asked(.., head) => head.name.clone(),
-        };
-        reading::open_unstored(reader, ocr, settings, self.tenant(), name, content, want).await
+        match self {
+            Self::Task(cx, lease) => reading::open_with(cx, lease, settings, ocr, want).await,
+            Self::Asked(deps, tenant, head) => {
+                let (reader, content) = (deps.reader.as_ref(), self.content().await?);
+                let name = head.name.clone();
+                reading::open_unstored(reader, ocr, settings, *tenant, name, content, want).await
+            }
+        }
     }
 }
 
@@ -142,7 +145,8 @@ pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Re
 
 /// The same document seen in another way, and whether its words were recognised the first time too: then the other
 /// recognisers look at the same pixels. Where the file says what the words are, they are recognised as pixels, because what
-/// a file says and what it shows may differ. Nothing where there is no other way to see it.
+/// a file says and what it shows may differ. Nothing where there is no other way to see it, and nothing where every page was
+/// read by the engine that had read it before: that it says the same twice is no evidence.
 pub(crate) async fn seen_again(
     source: &Source<'_>,
     transcript: &Transcript,
@@ -161,18 +165,30 @@ pub(crate) async fn seen_again(
     settings.ocr.mode = OcrMode::Always;
     let mut readings = source.open_with(&settings, ocr.as_ref(), Want::TEXT).await?;
     let mut seen = Material { pages: Vec::new(), texts: Vec::new(), ..first.clone() };
+    let mut is_other = false;
     while let Some(found) = readings.next().await? {
         source.progress();
         if let Found::Recognised(recognised) = found
             && recognised.page.inline.is_none()
         {
+            is_other |= !is_the_same_look(transcript, &recognised.page);
             seen.texts.push((recognised.page.number, recognised.text));
             seen.pages.push(PageWords::from(&recognised.page));
         }
     }
     seen.pages.sort_by_key(|page| page.number);
     seen.texts.sort_by_key(|(number, _)| *number);
-    Ok((!seen.pages.is_empty()).then_some((seen, scanned)))
+    Ok(is_other.then_some((seen, scanned)))
+}
+
+/// Whether the engine that gives these words gave some of the page before, too. Where it had found none, whatever it finds
+/// in better pixels is new.
+fn is_the_same_look(transcript: &Transcript, again: &RecognisedPage) -> bool {
+    // Version and languages follow the name.
+    let name = |page: &RecognisedPage| page.engine.split(' ').next().map(str::to_owned);
+    let known = transcript.recognised.iter();
+    let mut of_page = known.filter(|known| known.number == again.number && known.inline.is_none());
+    of_page.any(|known| name(known) == name(again) && !known.words.is_empty())
 }
 
 /// The words that a file holds, page by page.
