@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 pub enum Act {
     /// Answers with these words.
     Say(String),
+    /// Answers with these words, and was cut off there.
+    CutShort(String),
     /// Says that it will not.
     Refuse,
     /// Answers with a status, a pause that it asks for, and a body.
@@ -105,6 +107,7 @@ fn serve(stream: TcpStream, state: &State) {
         state.keys.lock().unwrap_or_else(PoisonError::into_inner).push(key);
         let reply = match (state.script)(number, &asked) {
             Act::Say(text) => reply(&json!({ "content": text }), "stop"),
+            Act::CutShort(text) => reply(&json!({ "content": text }), "length"),
             Act::Refuse => reply(&json!({ "content": null, "refusal": "I cannot help with that." }), "stop"),
             Act::Fail(status, retry_after, body) => {
                 let pause = retry_after.map(|s| format!("retry-after: {s}\r\n")).unwrap_or_default();

@@ -167,7 +167,9 @@ fn in_text(text: &str, rule: &FieldRule, value: &str) -> Option<Range<usize>> {
         Some(Normalise::Money | Normalise::Number) => {
             let wanted = Amount::parse(value)?;
             for line in text.split_inclusive('\n') {
-                let hit = amount::scan(line).into_iter().find(|seen| seen.amount.units == wanted.units);
+                // Behind an amount at its end nothing follows, a line break neither.
+                let hit =
+                    amount::scan(line.trim_end()).into_iter().find(|seen| seen.amount.units == wanted.units);
                 if let Some(hit) = hit {
                     return Some(start + hit.range.start..start + hit.range.end);
                 }
@@ -268,12 +270,15 @@ mod tests {
     fn running_text_vouches_for_whole_words_alone() {
         let sheet = Sheet::default();
         let reading = Reading::new(&sheet);
-        let texts = [(3, "This Agreement is made by ACME  Ltd.\nand JOE on 9 March 2024 for 12,50 EUR")];
+        let text =
+            "This Agreement is made by ACME  Ltd.\nand JOE on 9 March 2024 for 12,50 EUR\nor 14.00\nin cash";
+        let texts = [(3, text)];
         let ground = Ground { reading: &reading, texts: &texts };
         let seen = ground.seek(&rule(None), "acme ltd").unwrap();
         assert_eq!((seen.evidence[0].page, seen.evidence[0].span.as_deref()), (Some(3), Some("ACME  Ltd")));
         assert!(ground.seek(&rule(Some(Normalise::Date)), "2024-03-09").is_some());
         assert!(ground.seek(&rule(Some(Normalise::Money)), "12.50").is_some());
+        assert!(ground.seek(&rule(Some(Normalise::Money)), "14.00").is_some(), "at the end of a line");
         assert!(ground.seek(&rule(Some(Normalise::Currency)), "EUR").is_some());
         assert!(ground.seek(&rule(None), "cme ltd").is_none());
         assert!(ground.seek(&rule(None), "").is_none());

@@ -131,6 +131,10 @@ impl extractor::Interview for Interview<Arc<Material>> {
         self.planned()
     }
 
+    fn once_more(&self) -> Vec<Question> {
+        self.once_more()
+    }
+
     fn question(&mut self) -> Option<Question> {
         self.question()
     }

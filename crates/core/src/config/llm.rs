@@ -238,8 +238,8 @@ pub(super) const KEY: Key = key(
 pub(super) const VISION: Key = key(
     "llm.vision",
     Place::Vision(|s| &mut s.llm.vision),
-    "Whether the model is shown pictures, and scans without text: `yes`, `no`, or `auto` to tell by its name. Pictures \
-     are sent with at most 2048 pixels on a side.",
+    "Whether the model is shown pictures, scans without text, and for their fields pages that were recognised: `yes`, \
+     `no`, or `auto` to tell by its name. Pictures are sent with at most 2048 pixels on a side.",
 );
 
 pub(super) const MAX_TEXT: Key = key(

@@ -94,6 +94,11 @@ pub struct Asking {
     pub all: bool,
     /// Of a text at most so much goes into one question.
     pub max_bytes: usize,
+    /// Pages that are shown as pictures, as PNG, with their numbers: their text is not sent.
+    pub pictures: Vec<(u32, Bytes)>,
+    /// The words of the document have no places. Otherwise a value that stands in running text alone, and not among words
+    /// with places, is not sure.
+    pub unplaced: bool,
     /// Words, in lower case, of what in the document speaks to the model and that stand nowhere else in it: they vouch for
     /// nothing.
     pub distrusted: BTreeSet<String>,
@@ -111,6 +116,9 @@ impl Asking {
 pub trait Interview: Send {
     /// Everything that is asked if nothing has to be asked again.
     fn planned(&self) -> Vec<Question>;
+
+    /// What the one more try asks beside that, at most.
+    fn once_more(&self) -> Vec<Question>;
 
     /// What to ask next; nothing when all is said.
     fn question(&mut self) -> Option<Question>;

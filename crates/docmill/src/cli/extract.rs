@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use docmill_core::artifact::{TextSource, Transcript};
 use docmill_core::extraction::{EvidenceSource, Extraction};
 use docmill_core::limits::{MIB, read_capped};
@@ -16,7 +17,7 @@ use docmill_core::{Error, Result};
 use docmill_extract::llm::Interview;
 use docmill_extract::schema::Schema;
 use docmill_extract::{Material, Sources, extract, layout, twice};
-use docmill_pipeline::service::Examined;
+use docmill_pipeline::service::{Examined, distrusted};
 
 use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
@@ -113,7 +114,8 @@ async fn one(reading: &Reading, path: &Path, task: &Task) -> Result<ExtractAnswe
         }
     }
     if let Some(model) = &task.model {
-        extraction = asked(model.as_ref(), task, &seen, data.as_deref(), extraction).await;
+        let pictures = shown_pages(reading, path, model.as_ref(), &seen.transcript).await;
+        extraction = asked(model.as_ref(), task, &seen, data.as_deref(), extraction, pictures).await;
     }
     if seen.words.iter().any(PageWords::is_typed) {
         // Words of a text have no place on paper, and a box would tell of one.
@@ -152,6 +154,22 @@ async fn extracted(
     done.map_err(|e| Error::bug("extracting was cut short").with_source(e))
 }
 
+/// Pictures of the pages whose text is in their pixels, for a model that sees. Without them their text is sent.
+async fn shown_pages(
+    reading: &Reading,
+    path: &Path,
+    model: &dyn Llm,
+    transcript: &Transcript,
+) -> Vec<(u32, Bytes)> {
+    if !model.sees() {
+        return Vec::new();
+    }
+    reading.pictures(path, transcript).await.unwrap_or_else(|error| {
+        report(&error);
+        Vec::new()
+    })
+}
+
 /// What rules and a model find together. A model that fails is told, and what rules found stands.
 async fn asked(
     model: &dyn Llm,
@@ -159,9 +177,17 @@ async fn asked(
     examined: &Examined,
     data: Option<&[u8]>,
     local: Extraction,
+    pictures: Vec<(u32, Bytes)>,
 ) -> Extraction {
     let material = material(examined, data);
-    let asking = Asking { all: true, max_bytes: task.max_text, ..Asking::default() };
+    let asking = Asking {
+        all: true,
+        max_bytes: task.max_text,
+        pictures,
+        // Pages that nobody draws have no words here: nothing with a place is made up.
+        unplaced: false,
+        distrusted: distrusted(material.texts.iter().map(|(_, text)| *text)),
+    };
     let mut interview = Interview::new(&task.schema, &material, local, asking);
     while let Some(question) = interview.question() {
         interview.take(model.ask(&question).await);

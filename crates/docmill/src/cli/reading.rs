@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use docmill_core::answer::ReadAnswer;
+use docmill_core::artifact::Transcript;
 use docmill_core::clock::Clock;
 use docmill_core::config::{OcrSettings, Settings};
 use docmill_core::id::TenantId;
@@ -115,6 +116,15 @@ impl Reading {
         let examined =
             docmill_pipeline::service::examine(reader, ocr, &self.settings, tenant, &shown, content).await?;
         Ok((examined, bytes))
+    }
+
+    /// The pages of a file, as it was read, that are shown to a model which sees.
+    pub(super) async fn pictures(&self, path: &Path, transcript: &Transcript) -> Result<Vec<(u32, Bytes)>> {
+        let (reader, ocr) = (self.reader.as_ref(), self.ocr.as_ref());
+        let (content, tenant, shown) =
+            (self.content(path).await?, TenantId(Uuid::nil()), path.to_string_lossy());
+        docmill_pipeline::service::pictures(reader, ocr, &self.settings, tenant, &shown, content, transcript)
+            .await
     }
 
     async fn content(&self, path: &Path) -> Result<Content> {

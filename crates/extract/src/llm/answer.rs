@@ -23,7 +23,7 @@ pub(super) fn read(schema: &Schema, names: &[String], answer: &Answer) -> Result
         Ending::Refused => {
             return Err(Error::content_blocked("the language model will not read this document"));
         }
-        Ending::CutShort => return Err(unfit("it was cut short")),
+        Ending::CutShort => return Err(cut_short()),
     }
     let text = unwrapped(&answer.text);
     if text.len() > MAX_BYTES {
@@ -40,6 +40,50 @@ pub(super) fn read(schema: &Schema, names: &[String], answer: &Answer) -> Result
         return Err(unfit("it has a field that nobody asked for"));
     }
     Ok(said)
+}
+
+/// What an answer was cut off from.
+pub(super) fn cut_short() -> Error {
+    unfit("it was cut short")
+}
+
+/// Of an answer that was cut short, the fields that were complete: their values, and their names.
+pub(super) fn complete(
+    schema: &Schema,
+    names: &[String],
+    answer: &Answer,
+) -> (BTreeMap<String, String>, Vec<String>) {
+    let (mut said, mut done) = (BTreeMap::new(), Vec::new());
+    let Some(Value::Object(object)) = complete_part(&answer.text) else { return (said, done) };
+    for rule in schema.fields.iter().filter(|rule| names.contains(&rule.name)) {
+        let mut values = BTreeMap::new();
+        let taken = object.get(&rule.name).map(|value| take(rule, value, &mut values));
+        if let Some(Ok(())) = taken {
+            said.extend(values);
+            done.push(rule.name.clone());
+        }
+    }
+    (said, done)
+}
+
+/// An object up to its last member that another one follows.
+fn complete_part(text: &str) -> Option<Value> {
+    let text = text.trim_start();
+    let text = text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).unwrap_or(text);
+    let (mut depth, mut in_string, mut escaped, mut last) = (0_u32, false, false, None);
+    for (at, c) in text.char_indices().take(MAX_BYTES) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.checked_sub(1)?,
+            ',' if depth == 1 => last = Some(at),
+            _ => {}
+        }
+    }
+    serde_json::from_str(&format!("{}}}", text.get(..last?)?)).ok()
 }
 
 fn take(rule: &FieldRule, value: &Value, said: &mut BTreeMap<String, String>) -> Result<()> {
@@ -137,5 +181,29 @@ mod tests {
         assert!(read(&schema, &names, &answer(r#"{"total": null}"#, Ending::CutShort)).is_err());
         let refused = read(&schema, &names, &answer("no", Ending::Refused)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::ContentBlocked);
+    }
+
+    #[test]
+    fn fields_before_the_cut_are_complete_and_the_one_in_it_is_not() {
+        let schema = Schema::built_in("receipt").unwrap();
+        let names = ["total", "items", "date", "company", "currency"].map(str::to_owned);
+        for (text, done) in [
+            (r#"{"total": "12.5", "company": "A, \"B\" {", "items": [{"description": "Tea"}, {"descr"#, 2),
+            (r#"{"items": [{"description": "Tea, green"}], "total": "12"#, 1),
+            (r#"```json {"total": {"a": 1}, "currency": null, "date"#, 1),
+            (r#"{"total": "12.5"#, 0),
+            ("}", 0),
+            ("", 0),
+            ("The total, as I see it, is 12", 0),
+        ] {
+            let (said, names) = complete(&schema, &names, &answer(text, Ending::CutShort));
+            assert_eq!(names.len(), done, "{text}: {said:?}");
+        }
+        let text = r#"{"total": "12.5", "company": "A, \"B\" {", "items": ["#;
+        let (said, _) = complete(&schema, &names, &answer(text, Ending::CutShort));
+        assert_eq!(
+            said.into_iter().collect::<Vec<_>>(),
+            [("company".to_owned(), "A, \"B\" {".to_owned()), ("total".to_owned(), "12.5".to_owned())]
+        );
     }
 }

@@ -33,7 +33,7 @@ use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 pub use doctor::{meaning, of_layer, recognition};
 pub use generate::{Generated, Wanted};
-pub use read::{Examined, examine, read};
+pub use read::{Examined, examine, pictures, read};
 use tokio::sync::watch;
 
 use crate::deps::Deps;
@@ -42,6 +42,7 @@ use crate::engine::{self, EngineHandle, EngineOptions};
 use crate::maintenance::deletions::Deletions;
 use crate::pages::Viewer;
 use crate::stages::asking::Turns;
+pub use crate::stages::asking::addressed::distrusted;
 use crate::stages::receive::together::Together;
 use crate::stages::receive::{self, Offer};
 use sample::Sampler;

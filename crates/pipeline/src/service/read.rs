@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use docmill_core::answer::{ReadAnswer, ReadChild};
 use docmill_core::artifact::{TextSource, Transcript};
 use docmill_core::config::Settings;
@@ -14,6 +15,7 @@ use docmill_core::wire::{Found, Kind, Want};
 use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 
+use crate::stages::asking::pictures;
 use crate::stages::extract::material::{Attached, WORDS, is_the_contents_own, native_words, words_of};
 use crate::stages::reading;
 use crate::stages::transcribe::{Collector, OcrNote, verdict};
@@ -89,6 +91,36 @@ pub async fn examine(
     }
     let words = words_of(&transcript, native);
     Ok(Examined { result, transcript, words, attached: attached.files })
+}
+
+/// Draws the pages of `content` that are shown to a model which sees, when it is asked for fields: those whose text is in
+/// their pixels. With their numbers, as PNG.
+pub async fn pictures(
+    reader: &dyn Reader,
+    ocr: &dyn Ocr,
+    settings: &Settings,
+    tenant: TenantId,
+    path: &str,
+    content: Content,
+    transcript: &Transcript,
+) -> Result<Vec<(u32, Bytes)>> {
+    let page = async |number| {
+        let mut width = pictures::MAX_SIDE;
+        loop {
+            let (name, want) = (name_of(path), pictures::want(number, width));
+            let readings =
+                reading::open_unstored(reader, ocr, settings, tenant, name, content.clone(), want).await?;
+            let picture = pictures::drawn(readings, || {}).await?;
+            let Some(narrower) = pictures::narrower(&picture) else { return Ok(picture.png) };
+            width = narrower;
+        }
+    };
+    let mut shown = Vec::new();
+    for number in pictures::shown(transcript) {
+        let Some(png) = pictures::if_any(page(number).await)? else { break };
+        shown.push((number, png));
+    }
+    Ok(shown)
 }
 
 fn name_of(path: &str) -> String {

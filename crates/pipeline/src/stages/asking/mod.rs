@@ -1,10 +1,12 @@
 //! What every step shares that asks a language model: `kept` sees to it that an answer is paid for once, `turns` that two
-//! do not ask the same at the same time, and `addressed` tells what in a document speaks to the model.
+//! do not ask the same at the same time, `addressed` tells what in a document speaks to the model, and `pictures` draws pages
+//! for one that sees.
 //!
 //! What is asked and what is believed is decided by the steps, each for itself.
 
-pub(super) mod addressed;
+pub(crate) mod addressed;
 pub(super) mod kept;
+pub(crate) mod pictures;
 mod turns;
 
 use std::time::Duration;

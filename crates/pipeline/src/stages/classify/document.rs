@@ -23,6 +23,7 @@ use super::material::{self, Shown};
 use super::prompt;
 use crate::plan::Outcome;
 use crate::stages::asking::kept::{Found, Place};
+use crate::stages::asking::pictures::is_of_the_picture;
 use crate::stages::asking::{CLASSIFY, patiently};
 use crate::stages::extract::schema_of;
 use crate::stages::payload::{Payload, TextEnd};
@@ -157,7 +158,7 @@ impl Case {
             Shown::Text(text) => prompt::about_text(text),
             Shown::Picture => match material::picture(cx, lease).await {
                 Ok(png) => prompt::about_picture(png),
-                Err(error) if is_of_the_picture(error.kind()) => return Ok(Err(error)),
+                Err(error) if is_of_the_picture(&error) => return Ok(Err(error)),
                 Err(error) => return Err(error),
             },
         };
@@ -203,23 +204,6 @@ impl Case {
             usage: found.map(Found::usage).into_iter().collect(),
         }
     }
-}
-
-/// Whether an error says that there is no picture to show; others may pass.
-fn is_of_the_picture(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::UnsupportedFormat
-            | ErrorKind::EmptyFile
-            | ErrorKind::Encrypted
-            | ErrorKind::Corrupt
-            | ErrorKind::LimitExceeded
-            | ErrorKind::BombSuspected
-            | ErrorKind::Timeout
-            | ErrorKind::OutOfMemory
-            | ErrorKind::ChildCrashed
-            | ErrorKind::Bug
-    )
 }
 
 fn warning(kind: ErrorKind, message: String) -> Problem {

@@ -1,18 +1,14 @@
 //! What a model is shown of a document: its text, or a picture of its first page where the text is in the pixels.
-//! Pictures are drawn by a sandboxed reader; nothing here looks into one.
+//! How pages are drawn for it is told in `asking`.
 
 use bytes::Bytes;
+use docmill_core::Result;
 use docmill_core::artifact::Transcript;
 use docmill_core::id::ContentHash;
-use docmill_core::picture::PictureSize;
 use docmill_core::task::Lease;
-use docmill_core::wire::{Found, Want};
-use docmill_core::{Error, Result};
 
-use crate::stages::{Context, document, reading};
-
-/// No side of a picture that is sent has more pixels.
-const MAX_SIDE: u32 = 2048;
+use crate::stages::Context;
+use crate::stages::extract::material::Source;
 
 /// Of a text that is cut, so much of the whole comes from its end: signatures, totals, dates.
 const FROM_END: usize = 4;
@@ -78,31 +74,7 @@ fn excerpt(text: &str, max_bytes: usize) -> String {
 
 /// The first page as PNG.
 pub(super) async fn picture(cx: &Context<'_>, lease: &Lease) -> Result<Bytes> {
-    let mut width = MAX_SIDE;
-    loop {
-        let want = Want { pictures: Some(PictureSize { width }), pages: Some((1, 1)), ..Want::KIND };
-        let mut readings = reading::open(cx, lease, want).await?;
-        let mut drawn = None;
-        while let Some(found) = readings.next().await? {
-            cx.progress();
-            if let Found::Picture(picture) = found {
-                drawn = Some(picture);
-            }
-        }
-        let Some(picture) = drawn else {
-            let id = document(lease)?.document_id;
-            return Err(Error::unsupported_format(format!(
-                "no page of document {id} can be shown to a model"
-            )));
-        };
-        picture.check()?;
-        if picture.height <= MAX_SIDE || picture.width <= PictureSize::MIN_WIDTH {
-            return Ok(picture.png);
-        }
-        // The height follows from the width: a tall page is drawn once more, narrower.
-        let narrower = u64::from(picture.width) * u64::from(MAX_SIDE) / u64::from(picture.height);
-        width = (narrower as u32).clamp(PictureSize::MIN_WIDTH, picture.width - 1);
-    }
+    Source::Task(cx, lease).picture(1).await
 }
 
 #[cfg(test)]

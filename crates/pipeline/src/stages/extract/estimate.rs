@@ -11,7 +11,7 @@ use docmill_core::ports::Llm;
 use docmill_core::ports::llm::{Material, Question};
 use docmill_core::ports::store::Selected;
 
-use super::asked::{interview, is_decided, place};
+use super::asked::{interview, is_decided, is_settled, place};
 use super::found::first_look;
 use super::material::Source;
 use super::record::may_pass;
@@ -24,6 +24,9 @@ const MOST_LOOKED_AT: usize = 20;
 
 /// Bytes of a token: about four in English, fewer in most other languages.
 const BYTES_PER_TOKEN: u64 = 3;
+
+/// Pixels of a token: what Anthropic counts. Others count less for a page, and some small models many times more.
+const PIXELS_PER_TOKEN: u64 = 750;
 
 /// What one document would come to.
 #[derive(Clone, Copy, Default)]
@@ -81,31 +84,75 @@ async fn of_one(deps: &Deps, tenant: TenantId, llm: &dyn Llm, selected: &Selecte
     {
         return Ok(cost);
     }
-    let looked = first_look(&Source::Asked(deps, tenant, head), &schema, &transcript).await?;
-    let Some(interview) = interview(deps, &schema, &looked).await? else { return Ok(cost) };
+    let source = Source::Asked(deps, tenant, head);
+    let looked = first_look(&source, &schema, &transcript).await?;
+    if is_settled(deps, &looked) {
+        return Ok(cost);
+    }
+    let Some(interview) = interview(&source, &schema, &transcript, &looked).await? else { return Ok(cost) };
     for question in interview.planned() {
         let kept = place(llm, head.document_id, &question).all(deps.blobs.as_ref()).await?;
         if !kept.iter().any(|found| interview.is_of_use(&found.kept.answer)) {
-            cost.questions += 1;
-            cost.tokens_in += tokens(&question);
-            // An answer has the names of the form again, and values about as long as what the form says of them.
-            cost.tokens_out += (question.schema.body.to_string().len() as u64).div_ceil(BYTES_PER_TOKEN);
+            cost.add(&question);
         }
+    }
+    if cost.questions > 0 {
+        // Where all is answered, the one more try was made too.
+        interview.once_more().iter().for_each(|question| cost.add(question));
     }
     Ok(cost)
 }
 
+impl Cost {
+    fn add(&mut self, question: &Question) {
+        self.questions += 1;
+        self.tokens_in += tokens(question);
+        // An answer has the names of the form again, and values about as long as what the form says of them.
+        self.tokens_out += (question.schema.body.to_string().len() as u64).div_ceil(BYTES_PER_TOKEN);
+    }
+}
+
 fn tokens(question: &Question) -> u64 {
-    let shown = match &question.material {
-        Material::Text(text) => text.len(),
-        Material::Picture(png) => png.len(),
+    let form = question.task.len() + question.schema.body.to_string().len();
+    let (text, picture) = match &question.material {
+        Material::Text(text) => (text.len(), 0),
+        Material::Picture(png) => (0, pixels(png) / PIXELS_PER_TOKEN),
     };
-    let bytes = question.task.len() + shown + question.schema.body.to_string().len();
-    (bytes as u64).div_ceil(BYTES_PER_TOKEN)
+    ((form + text) as u64).div_ceil(BYTES_PER_TOKEN) + picture
+}
+
+/// Of a PNG, whose width and height stand in its bytes 16 to 24.
+fn pixels(png: &[u8]) -> u64 {
+    let number = |at: usize| {
+        let bytes = png.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        u64::from(bytes.map_or(0, u32::from_be_bytes))
+    };
+    number(16) * number(20)
 }
 
 /// By the prices of a million tokens; none where there are none.
 fn priced(llm: &LlmSettings, tokens_in: u64, tokens_out: u64) -> Option<f64> {
     let cost = (tokens_in as f64 * llm.price_in + tokens_out as f64 * llm.price_out) / 1_000_000.0;
     (llm.price_in > 0.0 || llm.price_out > 0.0).then_some(cost)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use docmill_core::ports::llm::Schema;
+
+    use super::*;
+
+    #[test]
+    fn picture_costs_by_its_pixels_and_not_by_its_bytes() {
+        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x05\xa8\0\0\x08\0".to_vec();
+        png.resize(1_000_000, 0);
+        let question = Question {
+            task: String::new(),
+            material: Material::Picture(Bytes::from(png)),
+            schema: Schema { name: "record", body: serde_json::json!({}) },
+            max_tokens: 1,
+        };
+        assert_eq!(tokens(&question), 1448 * 2048 / 750 + 1);
+    }
 }

@@ -27,6 +27,11 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
+    /// Whether its words have no places.
+    pub(super) fn is_unplaced(&self) -> bool {
+        !self.undrawn.is_empty()
+    }
+
     /// The same document with another record.
     pub(super) async fn replaced(
         self,

@@ -22,6 +22,7 @@ use docmill_core::{Error, ErrorKind, Result};
 use crate::blocking::{off_thread, read_content};
 use crate::deps::Deps;
 use crate::plan::is_limit;
+use crate::stages::asking::pictures;
 use crate::stages::reading::{self, INLINE, Readings};
 use crate::stages::transcribe::has_members;
 use crate::stages::{Context, document};
@@ -87,6 +88,17 @@ impl<'a> Source<'a> {
         match self {
             Self::Task(cx, lease) => reading::open(cx, lease, want).await,
             Self::Asked(deps, ..) => self.open_with(&deps.settings, deps.ocr.as_ref(), want).await,
+        }
+    }
+
+    /// A page as PNG, as large as it is sent to a model.
+    pub(in crate::stages) async fn picture(&self, page: u32) -> Result<Bytes> {
+        let mut width = pictures::MAX_SIDE;
+        loop {
+            let readings = self.open(pictures::want(page, width)).await?;
+            let picture = pictures::drawn(readings, || self.progress()).await?;
+            let Some(narrower) = pictures::narrower(&picture) else { return Ok(picture.png) };
+            width = narrower;
         }
     }
 

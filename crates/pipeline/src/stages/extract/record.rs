@@ -97,7 +97,7 @@ async fn taken(
     }
     let source = Source::Task(cx, lease);
     let looked = found(&source, &schema, transcript).await?;
-    let looked = match asked(cx, lease, &schema, &looked, force, paid).await {
+    let looked = match asked(cx, lease, &schema, transcript, &looked, force, paid).await {
         Ok(Some(extraction)) => looked.replaced(&source, &schema, extraction).await?,
         Ok(None) => looked,
         Err(error) if may_pass(error.kind()) => return Err(error),
