@@ -96,6 +96,34 @@ fn a_file_over_the_limit_is_refused_with_the_limit_and_the_setting() {
 }
 
 #[test]
+fn paths_that_lead_to_the_same_files_bring_them_in_once() {
+    let mill = Mill::new();
+    mill.write("a.txt", "one\n");
+    mill.write("sub/b.txt", "two\n");
+    let answer = mill.run(&["ingest", "in/a.txt", "in/a.txt", "--json"]).expect(0).json();
+    assert_eq!(answer["received"].as_u64(), Some(1));
+    let answer = mill.run(&["ingest", "in", "in/sub", "in/", "in/sub/b.txt", "--json"]).expect(0).json();
+    assert_eq!(answer["received"].as_u64(), Some(2));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn the_data_directory_is_never_brought_in() {
+    let mill = Mill::new();
+    mill.write("a.txt", "one\n");
+    for _ in 0..2 {
+        let run = mill.run(&["ingest", ".", "--json"]).expect(0);
+        assert_eq!(run.json()["received"].as_u64(), Some(1));
+        let note = "note: the data directory";
+        assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
+    }
+    for inside in ["data", "data/docmill.db", "data/blobs"] {
+        mill.run(&["ingest", "in", inside]).expect(2).says(&["lies in the data directory", "--data"]);
+    }
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
 fn odd_names_are_kept_and_shown_harmlessly() {
     let mill = Mill::new();
     mill.write(OsStr::from_bytes(b"new\nline.txt"), "one otter\n");
