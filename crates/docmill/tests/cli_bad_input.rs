@@ -6,10 +6,11 @@
 mod support;
 
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -119,6 +120,25 @@ fn the_data_directory_is_never_brought_in() {
     }
     for inside in ["data", "data/docmill.db", "data/blobs"] {
         mill.run(&["ingest", "in", inside]).expect(2).says(&["lies in the data directory", "--data"]);
+    }
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn endless_standard_input_is_refused_at_the_limit() {
+    let mill = Mill::new().with_settings(&[("DOCMILL_LIMITS_MAX_DOCUMENT_BYTES", "12MiB")]);
+    let mut command = mill.command(&["ingest", "-", "--name", "endless.txt", "--json"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // Ends when nobody reads any more.
+    let sender = std::thread::spawn(move || while input.write_all(&[b'x'; 64 << 10]).is_ok() {});
+    let output = child.wait_with_output().unwrap();
+    sender.join().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(7), "{said}");
+    for part in ["standard input", "12582912 bytes", "limits.max_document_bytes", "ingest it again"] {
+        assert!(said.contains(part), "`{part}` is missing in {said}");
     }
     mill.run(&["audit"]).expect(0);
 }

@@ -62,7 +62,11 @@ pub(super) async fn feed(
             std::iter::once(walking).chain((0..LOADERS).map(loader)).collect()
         }
         Input::Stdin(name) => {
-            let offer = load::stdin(&label, name.clone()).await?;
+            // Whoever writes to us may be silent for ever; what was read so far was never promised to anybody.
+            let offer = tokio::select! {
+                offer = load::stdin(&label, name.clone(), &cx.settings.limits) => offer?,
+                () = signals.first() => return Ok(Fed::default()),
+            };
             let received = session.receive(vec![offer]).await?;
             return Ok(Fed { walked: 1, known: received.iter().filter(|r| r.known).count() as u64 });
         }
