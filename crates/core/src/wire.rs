@@ -19,6 +19,10 @@ use crate::words::PageWords;
 /// No frame is longer than this, in either direction.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
 
+/// No path of a member is longer: it is written down several times over, and an archive packs a hundred thousand long
+/// ones into nearly nothing.
+pub const MAX_MEMBER_PATH_BYTES: usize = 4 << 10;
+
 /// Children's content travels in pieces of this size.
 pub const CHUNK_BYTES: usize = 256 << 10;
 

@@ -6,10 +6,11 @@
 mod support;
 
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -92,6 +93,53 @@ fn a_file_over_the_limit_is_refused_with_the_limit_and_the_setting() {
     let run = mill.run(&["ingest", "in", "--json"]).expect(7);
     let answer = run.says(&["sparse.bin", "5368709120", "4294967296", "limits.max_document_bytes"]).json();
     assert_eq!((answer["completed"].as_u64(), answer["failed"].as_u64()), (Some(1), Some(1)));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn paths_that_lead_to_the_same_files_bring_them_in_once() {
+    let mill = Mill::new();
+    mill.write("a.txt", "one\n");
+    mill.write("sub/b.txt", "two\n");
+    let answer = mill.run(&["ingest", "in/a.txt", "in/a.txt", "--json"]).expect(0).json();
+    assert_eq!(answer["received"].as_u64(), Some(1));
+    let answer = mill.run(&["ingest", "in", "in/sub", "in/", "in/sub/b.txt", "--json"]).expect(0).json();
+    assert_eq!(answer["received"].as_u64(), Some(2));
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn the_data_directory_is_never_brought_in() {
+    let mill = Mill::new();
+    mill.write("a.txt", "one\n");
+    for _ in 0..2 {
+        let run = mill.run(&["ingest", ".", "--json"]).expect(0);
+        assert_eq!(run.json()["received"].as_u64(), Some(1));
+        let note = "note: the data directory";
+        assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
+    }
+    for inside in ["data", "data/docmill.db", "data/blobs"] {
+        mill.run(&["ingest", "in", inside]).expect(2).says(&["lies in the data directory", "--data"]);
+    }
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn endless_standard_input_is_refused_at_the_limit() {
+    let mill = Mill::new().with_settings(&[("DOCMILL_LIMITS_MAX_DOCUMENT_BYTES", "12MiB")]);
+    let mut command = mill.command(&["ingest", "-", "--name", "endless.txt", "--json"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // Ends when nobody reads any more.
+    let sender = std::thread::spawn(move || while input.write_all(&[b'x'; 64 << 10]).is_ok() {});
+    let output = child.wait_with_output().unwrap();
+    sender.join().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(7), "{said}");
+    for part in ["standard input", "12582912 bytes", "limits.max_document_bytes", "ingest it again"] {
+        assert!(said.contains(part), "`{part}` is missing in {said}");
+    }
     mill.run(&["audit"]).expect(0);
 }
 

@@ -101,6 +101,28 @@ fn an_interrupted_ingest_is_resumed_by_the_same_batch() {
 }
 
 #[test]
+fn an_ingest_that_waits_for_standard_input_ends_when_it_is_told_to() {
+    for told in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+        let mill = Mill::new();
+        let mut command = mill.command(&["ingest", "-", "--name", "a.txt", "--batch", "b"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Held open, and nothing is said.
+        let input = child.stdin.take().unwrap();
+        while !mill.data().join("docmill.sock").try_exists().unwrap() {
+            std::thread::yield_now();
+        }
+        signal(&child, told);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+        drop(input);
+        let run = mill.run_with_input(&["ingest", "-", "--name", "a.txt", "--batch", "b", "--json"], b"x\n");
+        assert_eq!(run.expect(0).json()["received"].as_u64(), Some(1));
+    }
+}
+
+#[test]
 fn a_killed_owner_leaves_nothing_in_the_way() {
     let mill = Mill::new();
     mill.write("a.txt", "x\n");

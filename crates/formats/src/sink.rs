@@ -10,13 +10,22 @@ use docmill_core::error::{Error, ErrorKind, ErrorNote, Result};
 use docmill_core::ocr::{OcrMode, Scan};
 use docmill_core::picture::Picture;
 use docmill_core::problem::Problem;
-use docmill_core::wire::{Found, ReadLimits, Want};
+use docmill_core::wire::{Found, MAX_MEMBER_PATH_BYTES, ReadLimits, Want};
 use docmill_core::words::PageWords;
 
 use crate::language;
 
 /// No page may be longer: it must fit into one frame on its way to the parent.
 pub const MAX_PAGE_BYTES: usize = 32 << 20;
+
+/// Paths of members are kept as they are until there are so many bytes of them …
+const MAX_PATHS_BYTES: u64 = 64 << 20;
+
+/// … and from then on up to here. No honest container comes so far with paths that are any longer.
+const SHORT_PATH_BYTES: usize = 256;
+
+/// Stands in a path where something was cut out of it.
+const CUT: char = '…';
 
 /// Receives what a reader finds.
 pub trait Sink {
@@ -114,6 +123,8 @@ pub struct Counted<'a> {
     pictures: u32,
     entries: u64,
     unpacked_bytes: u64,
+    paths_bytes: u64,
+    paths_cut: u64,
     sample: language::Sample,
     stopped: bool,
 }
@@ -132,6 +143,8 @@ impl<'a> Counted<'a> {
             pictures: 0,
             entries: 0,
             unpacked_bytes: 0,
+            paths_bytes: 0,
+            paths_cut: 0,
             sample: language::Sample::default(),
             stopped: false,
         }
@@ -142,6 +155,10 @@ impl<'a> Counted<'a> {
     pub fn finish(self, result: Result<()>) -> Result<()> {
         if let Some(code) = self.sample.language() {
             self.inner.meta("language", code)?;
+        }
+        if self.paths_cut > 1 {
+            let message = format!("the paths of {} members were too long and were cut", self.paths_cut);
+            self.inner.warn(Problem::new(ErrorKind::LimitExceeded, message))?;
         }
         match result {
             Err(e) if self.stopped && e.kind() == ErrorKind::LimitExceeded => Ok(()),
@@ -168,6 +185,26 @@ impl<'a> Counted<'a> {
             return Err(self.stop(format!("only the first {limit} members were read"), "max_entries"));
         }
         self.entries += 1;
+        Ok(())
+    }
+
+    fn path_limit(&self) -> usize {
+        if self.paths_bytes < MAX_PATHS_BYTES { MAX_MEMBER_PATH_BYTES } else { SHORT_PATH_BYTES }
+    }
+
+    /// Shortens the path of a member where it is too long. The first is warned about by itself, all at the end.
+    fn count_path(&mut self, position: u64, path: &mut String) -> Result<()> {
+        let (limit, bytes) = (self.path_limit(), path.len());
+        if cut_middle(path, limit) {
+            self.paths_cut += 1;
+            if self.paths_cut == 1 {
+                let message = format!(
+                    "the path of member {position} has {bytes} bytes and was cut at {limit} bytes, at the `{CUT}` in it"
+                );
+                self.inner.warn(Problem::new(ErrorKind::LimitExceeded, message))?;
+            }
+        }
+        self.paths_bytes += path.len() as u64;
         Ok(())
     }
 
@@ -269,7 +306,7 @@ impl<'a> Counted<'a> {
 }
 
 impl Sink for Counted<'_> {
-    fn put(&mut self, found: Found) -> Result<()> {
+    fn put(&mut self, mut found: Found) -> Result<()> {
         match found {
             Found::Page(page) => self.put_page(page),
             Found::Scan(scan) => self.put_scan(scan),
@@ -284,14 +321,19 @@ impl Sink for Counted<'_> {
                 self.text_bytes += cost;
                 self.inner.put(Found::Meta { key, value })
             }
-            Found::ChildBegin { .. } | Found::ChildListed { .. } => {
+            Found::ChildBegin { position, ref mut path, .. }
+            | Found::ChildListed { position, ref mut path, .. } => {
                 self.count_entry()?;
+                self.count_path(position, path)?;
                 self.inner.put(found)
             }
-            Found::ChildFailed { position, .. } => {
+            Found::ChildFailed { position, ref mut path, .. } => {
                 // A member that failed after its beginning has been counted there.
                 if position >= self.entries {
                     self.count_entry()?;
+                    self.count_path(position, path)?;
+                } else {
+                    cut_middle(path, self.path_limit());
                 }
                 self.inner.put(found)
             }
@@ -309,6 +351,18 @@ impl Sink for Counted<'_> {
             | Found::Warn(_) => self.inner.put(found),
         }
     }
+}
+
+/// Shortens `path` to at most `limit` bytes in its middle: where it begins and what it ends in say most about it.
+/// Answers whether it had to.
+fn cut_middle(path: &mut String, limit: usize) -> bool {
+    if path.len() <= limit {
+        return false;
+    }
+    let end = path.ceil_char_boundary(path.len() - limit / 4);
+    let begin = path.floor_char_boundary(limit - limit / 4 - CUT.len_utf8());
+    path.replace_range(begin..end, CUT.encode_utf8(&mut [0; 4]));
+    true
 }
 
 /// Shortens `text` to at most `limit` bytes without splitting a character.
@@ -363,6 +417,69 @@ mod tests {
         let founds = (1..=5).map(|n| Found::Page(page(n, "x"))).collect();
         let (collected, _) = counted(&Limits::default().for_reader(), want, founds);
         assert_eq!(collected.pages().iter().map(|p| p.number).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    fn paths(collected: &Collected) -> Vec<&str> {
+        let all = collected.0.iter();
+        all.filter_map(|found| match found {
+            Found::ChildBegin { path, .. }
+            | Found::ChildFailed { path, .. }
+            | Found::ChildListed { path, .. } => Some(path.as_str()),
+            _ => None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn paths_that_are_too_long_are_cut_in_the_middle_and_warned_about() {
+        let long = format!("begin/{}/end.pdf", "ä".repeat(40_000));
+        let founds = vec![
+            Found::ChildBegin { position: 0, path: long.clone(), bytes: None },
+            Found::ChildFailed {
+                position: 0,
+                path: long.clone(),
+                error: ErrorNote::from(&Error::corrupt("it is")),
+            },
+            Found::ChildListed { position: 1, path: long, media_type: String::new(), bytes: 0 },
+            Found::ChildBegin { position: 2, path: "short".into(), bytes: None },
+        ];
+        let (collected, result) = counted(&Limits::default().for_reader(), Want::CHILDREN, founds);
+        assert!(result.is_ok(), "{result:?}");
+        let paths = paths(&collected);
+        assert_eq!(paths[3], "short");
+        for path in &paths[..3] {
+            assert!(
+                (MAX_MEMBER_PATH_BYTES - 8..=MAX_MEMBER_PATH_BYTES).contains(&path.len()),
+                "{}",
+                path.len()
+            );
+            assert!(path.starts_with("begin/ä") && path.contains("ä…ä") && path.ends_with("ä/end.pdf"));
+        }
+        let warnings = collected.warnings();
+        assert!(warnings[0].message.starts_with("the path of member 0 has 80014 bytes"), "{warnings:?}");
+        assert!(warnings[1].message.starts_with("the paths of 2 members"), "{warnings:?}");
+        assert_eq!(warnings.len(), 2);
+    }
+
+    #[test]
+    fn paths_of_a_container_are_cut_shorter_when_there_is_much_of_them() {
+        struct Sum(u64);
+        impl Sink for Sum {
+            fn put(&mut self, found: Found) -> Result<()> {
+                if let Found::ChildBegin { path, .. } = found {
+                    self.0 += path.len() as u64;
+                }
+                Ok(())
+            }
+        }
+        let (mut sum, limits) = (Sum(0), Limits::default().for_reader());
+        let mut sink = Counted::new(&mut sum, Want::CHILDREN, &limits, 10);
+        let path = "long".repeat(1 << 10);
+        for position in 0..30_000 {
+            sink.put(Found::ChildBegin { position, path: path.clone(), bytes: None }).unwrap();
+        }
+        sink.finish(Ok(())).unwrap();
+        assert!(sum.0 < MAX_PATHS_BYTES + 30_000 * SHORT_PATH_BYTES as u64, "{}", sum.0);
     }
 
     #[test]

@@ -76,6 +76,10 @@ export function LiveProvider({ children }: { children: ReactNode }) {
         void client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "documents" });
         for (const listener of listeners.current) listener([]);
       },
+      () => {
+        void client.invalidateQueries();
+        for (const listener of listeners.current) listener([]);
+      },
     );
     feed.current = made;
     made.start();

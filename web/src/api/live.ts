@@ -1,12 +1,16 @@
 /**
  * One connection to the event stream, for as long as the page is open. It survives restarts of the server: it asks for
- * what came after the last event it saw, so nothing is missed, and tells listeners whether it is connected.
+ * what came after the last event it saw, so nothing is missed, and tells listeners whether it is connected. If the log
+ * is another one when the server is back (a restored backup, a new data directory), everything is asked for anew.
  */
 import { asRefusal, authorization, get, refusal } from "./http";
-import { MessageReader, patience } from "./sse";
+import { type Message, MessageReader, patience } from "./sse";
 import type { ServerEvent, Status } from "./types";
 
 export type Link = "connecting" | "live" | "lost" | "locked";
+
+/** The first message of a stream that was asked to go on behind an event that its log does not have. */
+const RESET = "RESET";
 
 /** Without even a comment for so long, the connection is taken for dead. */
 const SILENCE_MS = 45_000;
@@ -22,6 +26,7 @@ export class LiveFeed {
   constructor(
     private readonly onEvents: (events: ServerEvent[]) => void,
     private readonly onLink: (link: Link, again: boolean) => void,
+    private readonly onReset: () => void,
   ) {}
 
   start(): void {
@@ -96,10 +101,14 @@ export class LiveFeed {
     }
   }
 
-  private take(messages: { id: string | null; data: string }[]): void {
+  private take(messages: Message[]): void {
     const events: ServerEvent[] = [];
     for (const message of messages) {
       if (message.id !== null) this.last = message.id;
+      if (message.event === RESET) {
+        this.onReset();
+        continue;
+      }
       events.push(JSON.parse(message.data) as ServerEvent);
     }
     if (events.length > 0) this.onEvents(events);

@@ -5,7 +5,7 @@
 
 use docmill_core::ocr::Word;
 use docmill_core::ports::embedder::DIMENSIONS;
-use docmill_core::wire::{Found, ReadLimits};
+use docmill_core::wire::{Found, MAX_MEMBER_PATH_BYTES, ReadLimits};
 use docmill_core::words::PlacedWord;
 use docmill_core::{Error, Result};
 
@@ -16,9 +16,6 @@ const SLACK_ITEMS: u64 = 16;
 /// Metadata and warnings together; no honest file says that much about itself.
 const MAX_REMARK_BYTES: u64 = 16 << 20;
 
-/// One member's path.
-const MAX_PATH_BYTES: usize = 64 << 10;
-
 /// Counts the output of one document.
 #[derive(Debug)]
 pub(super) struct OutputCount {
@@ -27,6 +24,8 @@ pub(super) struct OutputCount {
     scans: u64,
     pictures: u64,
     members: u64,
+    /// The position of the member that has begun and not ended.
+    open_member: Option<u64>,
     text_bytes: u64,
     member_bytes: u64,
     remark_bytes: u64,
@@ -40,6 +39,7 @@ impl OutputCount {
             scans: 0,
             pictures: 0,
             members: 0,
+            open_member: None,
             text_bytes: 0,
             member_bytes: 0,
             remark_bytes: 0,
@@ -68,9 +68,18 @@ impl OutputCount {
                 self.text_bytes += page.words.iter().map(|word| word.text.len() as u64).sum::<u64>();
             }
             Found::ChildChunk(chunk) => self.member_bytes += chunk.len() as u64,
-            Found::ChildBegin { path, .. } | Found::ChildListed { path, .. } => self.add_member(path)?,
-            Found::ChildFailed { path, error, .. } => {
+            Found::ChildBegin { position, path, .. } => {
                 self.add_member(path)?;
+                self.open_member = Some(*position);
+            }
+            Found::ChildListed { path, .. } => self.add_member(path)?,
+            Found::ChildFailed { position, path, error } => {
+                // One that failed after its beginning has been counted there; its path may still be another one.
+                if self.open_member.take() == Some(*position) {
+                    check_path(path)?;
+                } else {
+                    self.add_member(path)?;
+                }
                 self.remark_bytes += error.message.len() as u64;
             }
             Found::Meta { key, value } => self.remark_bytes += (key.len() + value.len()) as u64,
@@ -84,16 +93,18 @@ impl OutputCount {
                 vectors.iter().try_for_each(|vector| is_a_meaning(vector))?;
                 self.pages += vectors.len() as u64;
             }
-            Found::PageCount(_) | Found::Declared(_) | Found::ChildEnd | Found::Tried => {
+            Found::ChildEnd => {
+                self.open_member = None;
                 self.remark_bytes += 1;
             }
+            Found::PageCount(_) | Found::Declared(_) | Found::Tried => self.remark_bytes += 1,
         }
         self.check()
     }
 
     fn add_member(&mut self, path: &str) -> Result<()> {
         self.members += 1;
-        within("path of a member", path.len() as u64, MAX_PATH_BYTES as u64, "bytes", None)
+        check_path(path)
     }
 
     fn check(&self) -> Result<()> {
@@ -127,6 +138,11 @@ fn is_a_meaning(vector: &[f32]) -> Result<()> {
     }
     let numbers = vector.len();
     Err(Error::bug(format!("a vector of {numbers} numbers and length {} is no meaning", length.sqrt())))
+}
+
+/// Readers cut their paths by themselves.
+fn check_path(path: &str) -> Result<()> {
+    within("path of a member", path.len() as u64, MAX_MEMBER_PATH_BYTES as u64, "bytes", None)
 }
 
 fn within(what: &str, value: u64, limit: u64, unit: &str, setting: Option<&str>) -> Result<()> {
@@ -163,6 +179,7 @@ pub(super) fn weight(found: &Found) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use docmill_core::error::ErrorNote;
     use docmill_core::limits::Limits;
 
     use super::*;
@@ -176,6 +193,29 @@ mod tests {
         }
         let error = count.add(&member).unwrap_err();
         assert_eq!(error.hint(), Some("raise `limits.max_entries`"));
+    }
+
+    #[test]
+    fn member_that_fails_after_its_beginning_is_counted_once() {
+        let limits = ReadLimits { max_entries: 100, ..Limits::default().for_reader() };
+        let mut count = OutputCount::new(limits);
+        let error = ErrorNote::from(&Error::corrupt("wrong checksum"));
+        let failed = |position| Found::ChildFailed { position, path: "a".into(), error: error.clone() };
+        for position in 0..100 {
+            count.add(&Found::ChildBegin { position, path: "a".into(), bytes: None }).unwrap();
+            count.add(&failed(position)).unwrap();
+        }
+        // One beginning is not good for many failures.
+        let refused = (0..=SLACK_ITEMS).find_map(|_| count.add(&failed(99)).err());
+        assert_eq!(refused.unwrap().hint(), Some("raise `limits.max_entries`"));
+    }
+
+    #[test]
+    fn paths_that_no_reader_sends_are_refused() {
+        let mut count = OutputCount::new(Limits::default().for_reader());
+        let begin = |bytes| Found::ChildBegin { position: 0, path: "p".repeat(bytes), bytes: None };
+        count.add(&begin(MAX_MEMBER_PATH_BYTES)).unwrap();
+        assert!(count.add(&begin(MAX_MEMBER_PATH_BYTES + 1)).is_err());
     }
 
     #[test]

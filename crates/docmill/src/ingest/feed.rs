@@ -11,8 +11,9 @@ use futures::{StreamExt, TryStreamExt};
 use tokio::sync::mpsc;
 
 use super::load::{self, Loaded};
-use super::walk::{self, Met};
+use super::walk::{self, Met, Own, show};
 use super::{Input, Label, Request, make};
+use crate::context::Context;
 use crate::session::Session;
 use crate::signals::Signals;
 
@@ -37,6 +38,7 @@ pub(super) struct Fed {
 
 /// Brings in what `request` names. After a signal nothing new is begun and what has begun is finished.
 pub(super) async fn feed(
+    cx: &Context,
     session: &Session,
     signals: &Signals,
     request: &Request,
@@ -47,10 +49,12 @@ pub(super) async fn feed(
     // Also set when this future is dropped or fails: the threads must not walk on for nobody.
     let _stop = StopOnDrop(Arc::clone(&stop));
     let walked = Arc::new(AtomicU64::new(0));
+    let own = Arc::new(Own::at(&cx.settings.data));
     let (to_send, chunks) = mpsc::channel(1);
     let threads: Vec<_> = match &request.input {
         Input::Paths(paths) => {
-            let (walking, loads) = flume(paths.clone(), Arc::clone(&stop), Arc::clone(&walked));
+            let (walking, loads) =
+                flume(paths.clone(), Arc::clone(&own), Arc::clone(&stop), Arc::clone(&walked));
             let loader = |_| {
                 let (loads, to_send, label) = (Arc::clone(&loads), to_send.clone(), label.clone());
                 tokio::task::spawn_blocking(move || chunk(&loads, &to_send, &label))
@@ -58,7 +62,11 @@ pub(super) async fn feed(
             std::iter::once(walking).chain((0..LOADERS).map(loader)).collect()
         }
         Input::Stdin(name) => {
-            let offer = load::stdin(&label, name.clone()).await?;
+            // Whoever writes to us may be silent for ever; what was read so far was never promised to anybody.
+            let offer = tokio::select! {
+                offer = load::stdin(&label, name.clone(), &cx.settings.limits) => offer?,
+                () = signals.first() => return Ok(Fed::default()),
+            };
             let received = session.receive(vec![offer]).await?;
             return Ok(Fed { walked: 1, known: received.iter().filter(|r| r.known).count() as u64 });
         }
@@ -87,6 +95,11 @@ pub(super) async fn feed(
     for thread in threads {
         thread.await.map_err(|e| Error::bug("a thread of the walk failed").with_source(e))?;
     }
+    if own.was_met() {
+        let data = show(&cx.settings.data);
+        cx.terminal
+            .note(&format!("note: the data directory `{data}` was left out, because docmill writes to it"));
+    }
     Ok(Fed { walked: walked.load(Ordering::SeqCst), known })
 }
 
@@ -103,12 +116,13 @@ type Shared<T> = Arc<std::sync::Mutex<std::sync::mpsc::Receiver<T>>>;
 /// Starts the walk; what it meets can be taken by several loaders.
 fn flume(
     roots: Vec<std::path::PathBuf>,
+    own: Arc<Own>,
     stop: Arc<AtomicBool>,
     walked: Arc<AtomicU64>,
 ) -> (tokio::task::JoinHandle<()>, Shared<Met>) {
     let (sender, receiver) = std::sync::mpsc::sync_channel(1024);
     let walking = tokio::task::spawn_blocking(move || {
-        for met in walk::walk(roots) {
+        for met in walk::walk(roots, own) {
             if stop.load(Ordering::Relaxed) || sender.send(met).is_err() {
                 return;
             }

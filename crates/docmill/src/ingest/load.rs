@@ -8,6 +8,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use docmill_core::ingestion::Origin;
+use docmill_core::limits::Limits;
 use docmill_core::{Error, Result};
 use docmill_pipeline::{Offer, Offered};
 use docmill_server::control::STREAM_FROM_BYTES;
@@ -98,7 +99,7 @@ fn unreadable(path: &Path, cause: io::Error) -> Error {
 }
 
 /// Standard input under a name. Its length is not known, so what is small is read whole and the rest flows.
-pub(super) async fn stdin(label: &Label, name: String) -> Result<Offer> {
+pub(super) async fn stdin(label: &Label, name: String, limits: &Limits) -> Result<Offer> {
     let (to, mut from) = mpsc::channel::<Result<Bytes>>(4);
     tokio::task::spawn_blocking(move || {
         let mut input = io::stdin().lock();
@@ -126,19 +127,30 @@ pub(super) async fn stdin(label: &Label, name: String) -> Result<Offer> {
             Some(piece) => start.extend_from_slice(&piece?),
         }
         if start.len() as u64 > STREAM_FROM_BYTES {
-            break spool(start, from).await?;
+            break spool(start, from, limits).await?;
         }
     };
     let path = format!("stdin:{name}");
     Ok(offer(label, path.clone(), path.into_bytes(), name, content))
 }
 
-/// More than may be held in memory: into a temporary file without a name, which then travels like any other.
-async fn spool(start: Vec<u8>, mut from: mpsc::Receiver<Result<Bytes>>) -> Result<Offered> {
+/// More than may be held in memory: into a temporary file without a name, which then travels like any other. It never
+/// holds more than would be received, and is gone however this ends.
+async fn spool(start: Vec<u8>, mut from: mpsc::Receiver<Result<Bytes>>, limits: &Limits) -> Result<Offered> {
+    let (limit, setting) = limits.receive_limit(&start);
+    let mut bytes = 0;
     let failed = |e| Error::unavailable("cannot keep standard input in a temporary file").with_source(e);
     let mut file = tempfile::tempfile().map_err(failed)?;
     let mut piece = Bytes::from(start);
     loop {
+        bytes += piece.len() as u64;
+        if bytes > limit {
+            // Like a file that is too large: an item, with the reason why there is nothing of it.
+            return Ok(Offered::Refused(
+                Error::limit_exceeded(format!("standard input has more than the limit of {limit} bytes"))
+                    .with_hint(format!("raise `{setting}` and ingest it again")),
+            ));
+        }
         let written = tokio::task::spawn_blocking(move || {
             io::Write::write_all(&mut file, &piece)?;
             Ok::<_, io::Error>(file)

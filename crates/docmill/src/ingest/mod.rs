@@ -65,7 +65,7 @@ pub(crate) struct Request {
 pub(crate) async fn run(cx: &Context, mut request: Request) -> Result<Exit> {
     // Before anything starts: a path that does not exist stops everything.
     if let Input::Paths(paths) = &mut request.input {
-        *paths = walk::roots(paths)?;
+        *paths = walk::roots(paths, &cx.settings.data)?;
     }
     let began = cx.clock.monotonic();
     let signals = Signals::listen()?;
@@ -120,7 +120,7 @@ impl Ingest<'_> {
         let run = self.open().await?;
         let mut progress = Progress::new(self.cx, self.began);
         let fed = {
-            let feeding = feed::feed(self.session, self.signals, self.request, run.batch_id);
+            let feeding = feed::feed(self.cx, self.session, self.signals, self.request, run.batch_id);
             self.watching(feeding, &mut progress, run.batch_id).await?
         };
         if self.signals.asked() {

@@ -2,13 +2,19 @@
 //!
 //! Each item met is given out exactly once, readable or not, because the walker's count is one side of the
 //! ledger. A link on the command line is followed. A link found on the way is followed to a file and not to a
-//! folder: what lies there would be met twice, or for ever. The order is that of the names, so that two runs
-//! over the same tree meet the same things in the same order.
+//! folder: what lies there would be met twice, or for ever. A path that lies below another one given is walked by
+//! itself and passed over there, so that nothing is remembered of what was met. The order is that of the names, so
+//! that two runs over the same tree meet the same things in the same order.
+//!
+//! Never given out is the data directory: it grows while it is walked.
 
-use std::fs::FileType;
+use std::collections::HashSet;
+use std::fs::{FileType, Metadata};
 use std::io;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
@@ -23,14 +29,57 @@ pub(crate) struct Met {
     pub(crate) outcome: Result<()>,
 }
 
-/// Makes the paths absolute and makes sure that all of them exist; the error names every one that does not.
-pub(crate) fn roots(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// The data directory, by what the file system knows it by.
+#[derive(Debug)]
+pub(crate) struct Own {
+    place: Option<(u64, u64)>,
+    met: AtomicBool,
+}
+
+impl Own {
+    /// The directory at `data`, if there is one yet.
+    pub(crate) fn at(data: &Path) -> Self {
+        Self { place: std::fs::metadata(data).ok().map(|it| place(&it)), met: AtomicBool::new(false) }
+    }
+
+    /// Whether it was met and passed over.
+    pub(crate) fn was_met(&self) -> bool {
+        self.met.load(Ordering::Relaxed)
+    }
+
+    fn is(&self, entry: &DirEntry) -> bool {
+        // The number that stands in the entry itself is another one where something is mounted.
+        let it = self.place.is_some()
+            && entry.file_type().is_dir()
+            && entry.metadata().is_ok_and(|it| self.place == Some(place(&it)));
+        self.met.fetch_or(it, Ordering::Relaxed);
+        it
+    }
+}
+
+fn place(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+/// Makes the paths absolute and makes sure that all of them exist; the error names every one that does not. Each is
+/// there once, and none lies in the directory `data`.
+pub(crate) fn roots(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>> {
     let mut missing = Vec::new();
     let mut roots = Vec::with_capacity(given.len());
+    let (mut known, own) = (HashSet::with_capacity(given.len()), std::fs::canonicalize(data).ok());
     for path in given {
         // The link itself counts: one that points to nothing is an item with a reason.
         match std::fs::symlink_metadata(path) {
-            Ok(_) => roots.push(std::path::absolute(path).map_err(|e| unreadable(path, "path", e))?),
+            Ok(_) => {
+                let path = std::path::absolute(path).map_err(|e| unreadable(path, "path", e))?;
+                let true_path = true_path(&path);
+                if own.as_ref().is_some_and(|own| true_path.starts_with(own)) {
+                    return Err(lies_inside(&path, data));
+                }
+                if known.insert(true_path) {
+                    roots.push(path);
+                }
+            }
             Err(e) if e.kind() == io::ErrorKind::NotFound => missing.push(format!("`{}`", show(path))),
             Err(e) => return Err(unreadable(path, "path", e)),
         }
@@ -43,14 +92,41 @@ pub(crate) fn roots(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Everything below `roots`, which are absolute.
-pub(crate) fn walk(roots: Vec<PathBuf>) -> impl Iterator<Item = Met> {
-    roots.into_iter().flat_map(|root| {
+fn lies_inside(path: &Path, data: &Path) -> Error {
+    Error::invalid_request(format!("`{}` lies in the data directory `{}`", show(path), show(data))).with_hint(
+        "what lies there is docmill's own; name other paths, or another data directory with `--data` (nothing was taken in)",
+    )
+}
+
+/// Where an item lies, whichever links lead to it. A link is itself where it stands, unless it leads to a folder.
+fn true_path(path: &Path) -> PathBuf {
+    let is_item = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) && !path.is_dir();
+    let found = match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if is_item => {
+            std::fs::canonicalize(parent).map(|parent| parent.join(name))
+        }
+        _ => std::fs::canonicalize(path),
+    };
+    // What cannot be found is told as it is walked.
+    found.unwrap_or_else(|_| path.to_owned())
+}
+
+/// Everything below `roots`, which are absolute and different, apart from the data directory.
+pub(crate) fn walk(roots: Vec<PathBuf>, own: Arc<Own>) -> impl Iterator<Item = Met> {
+    let all: Arc<HashSet<PathBuf>> = Arc::new(roots.iter().map(|root| true_path(root)).collect());
+    roots.into_iter().flat_map(move |root| {
+        let (all, own, from) = (Arc::clone(&all), Arc::clone(&own), root.clone());
+        let true_root = true_path(&root);
+        let is_another_root = move |entry: &DirEntry| {
+            let below = entry.path().strip_prefix(&from).ok().filter(|_| entry.depth() > 0 && all.len() > 1);
+            below.is_some_and(|below| all.contains(&true_root.join(below)))
+        };
         WalkDir::new(&root)
             .follow_links(false)
             .follow_root_links(true)
             .sort_by_file_name()
             .into_iter()
+            .filter_entry(move |entry| !is_another_root(entry) && !own.is(entry))
             .filter_map(move |entry| match entry {
                 Ok(entry) => look(&entry),
                 Err(error) => Some(failed(&root, error)),
@@ -160,8 +236,15 @@ mod tests {
 
     use super::*;
 
+    /// With a data directory that is elsewhere.
+    fn walk_all(given: &[&Path]) -> Vec<Met> {
+        let (given, data) = (given.iter().map(|path| path.to_path_buf()), Path::new("/nowhere"));
+        walk(roots(&given.collect::<Vec<_>>(), data).unwrap(), Arc::new(Own::at(data))).collect()
+    }
+
     fn met(dir: &Path) -> Vec<(String, Option<ErrorKind>)> {
-        walk(roots(&[dir.to_owned()]).unwrap())
+        walk_all(&[dir])
+            .into_iter()
             .map(|met| {
                 let name = met.path.strip_prefix(dir).unwrap().to_string_lossy().into_owned();
                 (name, met.outcome.err().map(|e| e.kind()))
@@ -210,7 +293,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let odd = dir.path().join(OsStr::from_bytes(b"a\nb\xff.txt"));
         std::fs::write(&odd, "x").unwrap();
-        let all: Vec<Met> = walk(vec![dir.path().to_owned()]).collect();
+        let all = walk_all(&[dir.path()]);
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].path, odd);
         assert!(all[0].outcome.is_ok());
@@ -219,9 +302,78 @@ mod tests {
     #[test]
     fn every_missing_path_is_named_at_once() {
         let dir = tempfile::tempdir().unwrap();
-        let error = roots(&[dir.path().join("x"), dir.path().to_owned(), dir.path().join("y")]).unwrap_err();
+        let given = [dir.path().join("x"), dir.path().to_owned(), dir.path().join("y")];
+        let error = roots(&given, Path::new("/nowhere")).unwrap_err();
         assert!(error.message().starts_with("2 paths do not exist"));
         assert!(error.message().contains("/x`") && error.message().contains("/y`"));
+    }
+
+    #[test]
+    fn what_several_paths_lead_to_is_met_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("d/sub/deep")).unwrap();
+        std::fs::create_dir(at("e")).unwrap();
+        for name in ["d/a", "d/sub/b", "d/sub/deep/c", "e/x"] {
+            std::fs::write(at(name), name).unwrap();
+        }
+        symlink("sub", at("d/to-sub")).unwrap();
+        symlink("../e/x", at("d/to-x")).unwrap();
+        let times = |given: &[&str]| {
+            let given: Vec<PathBuf> = given.iter().map(|name| at(name)).collect();
+            let met = walk_all(&given.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+            let mut paths: Vec<String> = met
+                .iter()
+                .map(|met| met.path.strip_prefix(dir.path()).unwrap().to_string_lossy().into_owned())
+                .collect();
+            paths.sort();
+            paths
+        };
+        assert_eq!(times(&["d/a", "d/a"]), ["d/a"]);
+        let all = ["d/a", "d/sub/b", "d/sub/deep/c", "d/to-sub", "d/to-x"];
+        for given in [
+            &["d", "d"][..],
+            &["d/", "d"],
+            &["d", "d/sub"],
+            &["d/sub", "d", "d/sub/deep/c"],
+            &["d", "d/to-x"],
+            &["d", "d/sub/deep", "d/sub"],
+        ] {
+            assert_eq!(times(given), all, "{given:?}");
+        }
+        // By another way to the same folder, what lies there is still met once.
+        let by_link = ["d/a", "d/to-sub", "d/to-sub/b", "d/to-sub/deep/c", "d/to-x"];
+        assert_eq!(times(&["d", "d/to-sub"]), by_link);
+        assert_eq!(times(&["d", "e/../d"]), all);
+        // A file and a link to it are two items, as in a folder that holds both.
+        assert_eq!(times(&["e/x", "d/to-x"]), ["d/to-x", "e/x"]);
+    }
+
+    #[test]
+    fn data_directory_is_passed_over_and_refused_as_a_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        std::fs::create_dir_all(data.join("blobs")).unwrap();
+        for name in ["a", "data/docmill.db", "data/blobs/b", "z"] {
+            std::fs::write(dir.path().join(name), name).unwrap();
+        }
+        symlink("data", dir.path().join("link")).unwrap();
+        let walked = |data: &Path| {
+            let own = Arc::new(Own::at(data));
+            let given = roots(&[dir.path().to_owned()], data).unwrap();
+            let names = walk(given, Arc::clone(&own))
+                .map(|met| met.path.strip_prefix(dir.path()).unwrap().to_string_lossy().into_owned());
+            (names.collect::<Vec<_>>(), own.was_met())
+        };
+        let without = vec!["a".to_owned(), "link".into(), "z".into()];
+        assert_eq!(walked(&data), (without.clone(), true));
+        assert_eq!(walked(&dir.path().join("link")), (without, true));
+        assert_eq!(walked(Path::new("/nowhere")).0.len(), 5);
+        for inside in ["data", "data/blobs", "data/docmill.db", "link", "link/blobs", "data/../data/blobs"] {
+            let error = roots(&[dir.path().join(inside)], &data).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{inside}");
+            assert!(error.hint().unwrap().contains("--data"));
+        }
     }
 
     #[test]
@@ -234,7 +386,7 @@ mod tests {
             symlink(target, dir.path().join(link)).unwrap();
         }
         let only = |name: &str| {
-            let mut found: Vec<Met> = walk(roots(&[dir.path().join(name)]).unwrap()).collect();
+            let mut found = walk_all(&[&dir.path().join(name)]);
             assert_eq!(found.len(), 1, "{name}: {found:?}");
             found.remove(0)
         };

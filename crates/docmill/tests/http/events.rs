@@ -81,6 +81,26 @@ fn a_stream_tells_what_happens_and_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_place_beyond_the_end_is_refused_and_a_browser_is_set_back_to_the_end() {
+    let house = House::open();
+    house.add("a.txt", b"one");
+    let last = last_event(&house);
+    for path in ["/v1/events?after=1000000", "/v1/events/stream?after=1000000"] {
+        let words = house.client.get(path).problem(400, "invalid_request");
+        assert!(words.to_string().contains(&format!("the last event is {last}")), "{path}: {words}");
+    }
+    // Whoever is exactly at the end waits for what comes.
+    house.client.get(&format!("/v1/events?after={last}")).expect(200);
+    let mut at_end = Stream::open(&house, &format!("?after={last}"), &[]);
+    // A browser that knew a later state of the log, or another one, would give up for good if it were refused.
+    let mut back = Stream::open(&house, "", &[("Last-Event-ID", "1000000")]);
+    assert_eq!(back.next().unwrap(), json!({ "last_event": last }));
+    house.add("b.txt", b"two");
+    assert_eq!(back.next().unwrap()["id"].as_i64(), Some(last + 1));
+    assert_eq!(at_end.next().unwrap()["id"].as_i64(), Some(last + 1));
+}
+
+#[test]
 fn listeners_hear_everything_while_much_goes_on_and_the_server_ends_in_order() {
     let house = House::open();
     for n in 0..300 {

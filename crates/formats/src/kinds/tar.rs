@@ -66,7 +66,8 @@ mod tests {
     use docmill_core::wire::Found;
 
     use super::*;
-    use crate::tests_support::{fixture, members, read_bytes, try_read};
+    use crate::shared::tar::BLOCK;
+    use crate::tests_support::{EVERYTHING, fixture, members, read_bytes, try_read};
 
     fn listed(bytes: &[u8]) -> Vec<String> {
         let shown = |(name, bytes): (String, std::result::Result<Vec<u8>, ErrorKind>)| match bytes {
@@ -100,6 +101,53 @@ mod tests {
         let found = read_bytes("a.tar", cut);
         assert_eq!(listed(cut), ["a.txt: first", "empty: ", "folder/größe.txt: corrupt"]);
         assert_eq!(found.warnings()[0].kind, ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn archive_cut_inside_a_header_is_damaged_and_one_without_its_end_mark_is_not() {
+        let whole = fixture("tar/ustar.tar");
+        let second = whole.windows(5).position(|w| w == b"empty").unwrap();
+        for beyond in [1, 300, 511] {
+            let found = read_bytes("a.tar", &whole[..second + beyond]);
+            assert_eq!(members(&found).len(), 1);
+            assert_eq!(found.warnings()[0].kind, ErrorKind::Corrupt);
+            let message = &found.warnings()[0].message;
+            assert!(message.contains(&format!("ends inside a header at byte {second}")), "{message}");
+        }
+        let nothing_before = try_read("a.tar", &whole[..300], EVERYTHING, &Limits::default().for_reader()).1;
+        assert_eq!(nothing_before.unwrap_err().kind(), ErrorKind::Corrupt);
+        // Some programs write no end mark, and some copies lose a part of it.
+        let end = whole.iter().rposition(|b| *b != 0).unwrap() / BLOCK * BLOCK + BLOCK;
+        for length in [second, end, end + 100, end + BLOCK + 100] {
+            let found = read_bytes("a.tar", &whole[..length]);
+            assert!(found.warnings().is_empty(), "{length}: {:?}", found.warnings());
+        }
+    }
+
+    #[test]
+    fn name_of_absurd_length_costs_no_member() {
+        let header = |name: &[u8], kind: u8, length: usize| {
+            let mut block = [0; BLOCK];
+            block[..name.len()].copy_from_slice(name);
+            block[124..135].copy_from_slice(format!("{length:011o}").as_bytes());
+            block[148..156].fill(b' ');
+            block[156] = kind;
+            let sum: u32 = block.iter().map(|b| u32::from(*b)).sum();
+            block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+            block
+        };
+        let long = format!("{}.txt", "n".repeat(70_000));
+        let mut bytes = header(b"././@LongLink", b'L', long.len()).to_vec();
+        bytes.extend(long.as_bytes());
+        bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
+        bytes.extend(header(b"cut", b'0', 0));
+        bytes.extend(header(b"next", b'0', 0));
+        bytes.extend([0; 2 * BLOCK]);
+        let found = read_bytes("a.tar", &bytes);
+        let parts = members(&found);
+        assert!(parts[0].0.len() <= 4096 && parts[0].0.ends_with("n.txt"), "{}", parts[0].0.len());
+        assert_eq!(parts[1], ("next".to_owned(), Ok(Vec::new())));
+        assert_eq!(found.warnings()[0].kind, ErrorKind::LimitExceeded);
     }
 
     #[test]

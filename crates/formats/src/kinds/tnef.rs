@@ -70,7 +70,7 @@ impl Format for Tnef {
             }
             sink.warn(Problem::new(ErrorKind::Corrupt, damage.message()))?;
         }
-        let (body, rich) = found.message.body(limits)?;
+        let (body, rich) = found.message.body(limits, sink)?;
         let mut members = Members::new(sink, want);
         for attached in &found.attached {
             attached.give(input, &mut members)?;
@@ -267,7 +267,7 @@ mod tests {
     use docmill_core::limits::Limits;
 
     use super::*;
-    use crate::tests_support::{fixture, members, read_fixture, try_read};
+    use crate::tests_support::{fixture, members, read_bytes, read_fixture, try_read};
 
     #[test]
     fn text_and_attachments_come_out_under_their_full_names() {
@@ -279,6 +279,32 @@ mod tests {
         assert_eq!(parts[1].0, "inner.dat");
         assert!(parts[1].1.as_ref().unwrap().starts_with(&SIGNATURE));
         assert_eq!(parts.len(), 2);
+    }
+
+    #[test]
+    fn rich_text_that_cannot_be_read_costs_no_attachment() {
+        let attribute = |level: u8, name: u32, value: &[u8]| {
+            let sum = value.iter().fold(0_u16, |sum, byte| sum.wrapping_add(u16::from(*byte)));
+            let length = (value.len() as u32).to_le_bytes();
+            [&[level][..], &name.to_le_bytes(), &length, value, &sum.to_le_bytes()].concat()
+        };
+        let rich = b"0123456789abNOPE and so on";
+        let mut list = [1_u32.to_le_bytes(), 0x1009_0102_u32.to_le_bytes(), 1_u32.to_le_bytes()].concat();
+        list.extend((rich.len() as u32).to_le_bytes());
+        list.extend(rich);
+        list.extend([0; 2]);
+        let file = [
+            &SIGNATURE[..],
+            &[1, 0],
+            &attribute(1, MESSAGE_PROPERTIES, &list),
+            &attribute(2, ATTACHMENT_BEGINS, &[0; 14]),
+            &attribute(2, ATTACHED_TITLE, b"a.txt\0"),
+            &attribute(2, ATTACHED_DATA, b"attached"),
+        ]
+        .concat();
+        let found = read_bytes("winmail.dat", &file);
+        assert_eq!(members(&found), [("a.txt".to_owned(), Ok(b"attached".to_vec()))]);
+        assert!(found.warnings()[0].message.contains("rich text"), "{:?}", found.warnings());
     }
 
     #[test]

@@ -55,12 +55,15 @@ pub(crate) fn is_header(block: &[u8]) -> bool {
 
 /// Gives every member of the archive that `stream` holds.
 pub(crate) fn unpack(stream: &mut dyn Stream, members: &mut Members<'_>) -> Result<Ended> {
-    let mut walk = Walk { stream, at: 0, next: Extension::default() };
+    let mut walk = Walk { stream, at: 0, next: Extension::default(), cut: false };
     let mut ended = Ended::default();
     let mut zeros = 0;
     loop {
         let block = match walk.block() {
             Ok(Some(block)) => block,
+            Ok(None) if walk.cut && zeros < 2 => {
+                return Ok(damaged(ended, walk.at, "ends inside a header", None));
+            }
             Ok(None) => return Ok(ended),
             // What stands after the end is not needed.
             Err(_) if zeros >= 2 => return Ok(ended),
@@ -110,16 +113,21 @@ struct Walk<'a> {
     stream: &'a mut dyn Stream,
     at: u64,
     next: Extension,
+    /// A short block with something in it came last.
+    cut: bool,
 }
 
 impl Walk<'_> {
-    /// One block; `None` at the end. A last, short block counts as the end.
+    /// One block; `None` at the end. A last, short block counts as the end, and is noted where it is not empty.
     fn block(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
         let mut block = [0; BLOCK];
         let mut filled = 0;
         while filled < BLOCK {
             match self.stream.read(&mut block[filled..]) {
-                Ok(0) => return Ok(None),
+                Ok(0) => {
+                    self.cut |= block[..filled].iter().any(|byte| *byte != 0);
+                    return Ok(None);
+                }
                 Ok(n) => filled += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),

@@ -17,6 +17,7 @@ use docmill_core::{Error, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::documents::{behind, within};
 use super::hub::{Feed, Told};
@@ -29,6 +30,8 @@ use crate::access::Cx;
 const PAGE: usize = 1000;
 /// A stream that is silent for longer would be taken for a broken one.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Comes first on a stream that was asked to go on behind an event that the log does not have.
+const RESET: &str = "RESET";
 /// After a break, a browser connects again after this many milliseconds.
 const RECONNECT_MS: u32 = 1000;
 
@@ -44,7 +47,9 @@ pub(super) fn operations() -> Vec<Operation> {
             .header(LAST_EVENT_ID, "Go on behind this event.")
             .answers_as::<String>(
                 200,
-                "Server-sent events: `id` is the number, `event` the type, `data` the event as JSON.",
+                "Server-sent events: `id` is the number, `event` the type, `data` the event as JSON. `RESET` comes first \
+                 if the log has no event of the number in `Last-Event-ID`: it is another one than before, and \
+                 `data` says where it ends and the stream begins, as `{\"last_event\": n}`.",
                 "text/event-stream",
             ),
     ]
@@ -120,14 +125,35 @@ async fn stream(cx: Cx, Asked(params): Asked<StreamParams>, headers: HeaderMap) 
     let feed = cx.web.hub.feed(cx.caller.tenant).await?;
     let last = feed.last();
     // What a browser sends when it connects again is newer than what stands in its address.
-    let after = match last_event_id(&headers)?.or(params.after) {
+    let known = last_event_id(&headers)?;
+    // The comment makes the browser see the stream open at once.
+    let mut greeting = format!("retry: {RECONNECT_MS}\n:\n\n");
+    let mut after = match known.or(params.after) {
         Some(after) => behind(Some(after))?,
         None => *last.borrow(),
     };
-    let mut listener =
-        Listener { feed, filter, last, stopping: cx.web.stopping.clone(), at: after, greeted: false };
+    // Another process may have read further than the feed of this one, so the log itself is asked.
+    if after > *last.borrow() {
+        let end = feed.end().await?;
+        if after > end && known.is_none() {
+            let error = Error::invalid_request(format!("the last event is {end}, and `after` is {after}"));
+            let hint = "the log is another one than that of the number; leave `after` out or begin with 0";
+            return Err(error.with_hint(hint).into());
+        }
+        if after > end {
+            // A browser connects again by itself with the number it knows, and gives up for good if that is refused.
+            // The number of this message takes its place.
+            write!(greeting, "id: {end}\nevent: {RESET}\ndata: {{\"last_event\":{end}}}\n\n")
+                .unwrap_or_default();
+            after = end;
+        }
+    }
+    let stopping = cx.web.stopping.clone();
+    let mut listener = Listener { log: feed, filter, last, stopping, at: after, said: Instant::now() };
     // A place in the log that is gone is told before the stream begins.
-    let first = listener.step().await?;
+    let mut first = greeting.into_bytes();
+    first.extend_from_slice(&listener.step().await?);
+    let first = Bytes::from(first);
     let body = futures::stream::unfold((listener, Some(first)), |(mut listener, first)| async move {
         let bytes = match first {
             Some(first) => Some(first),
@@ -151,21 +177,49 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>> {
         .ok_or_else(|| Error::invalid_request(format!("the `{LAST_EVENT_ID}` is no number of an event")))
 }
 
+/// Where events come from.
+trait Log {
+    /// A step of those after `after` that match, and the number up to which they have been looked at.
+    async fn after(&self, filter: &EventFilter, after: i64) -> Result<(Vec<Arc<Told>>, i64)>;
+
+    /// Whether nothing more will come of it.
+    fn is_lost(&self) -> bool;
+}
+
+impl Log for Arc<Feed> {
+    async fn after(&self, filter: &EventFilter, after: i64) -> Result<(Vec<Arc<Told>>, i64)> {
+        Feed::after(self, filter, after).await
+    }
+
+    fn is_lost(&self) -> bool {
+        Feed::is_lost(self)
+    }
+}
+
 /// Somebody who listens, and how far they are.
-struct Listener {
-    feed: Arc<Feed>,
+struct Listener<L> {
+    log: L,
     filter: EventFilter,
     last: watch::Receiver<i64>,
     stopping: watch::Receiver<bool>,
     at: i64,
-    greeted: bool,
+    /// When something was said last.
+    said: Instant,
 }
 
-impl Listener {
+impl<L: Log> Listener<L> {
     /// What comes next; none when the server ends. An answer always says something: silence is a heartbeat.
     async fn next(&mut self) -> Option<Bytes> {
+        let next = self.listen().await;
+        self.said = Instant::now();
+        next
+    }
+
+    async fn listen(&mut self) -> Option<Bytes> {
+        // Events that nobody here wants wake us without a word being said.
+        let silent_until = self.said + HEARTBEAT;
         loop {
-            if *self.stopping.borrow() {
+            if *self.stopping.borrow() || self.log.is_lost() {
                 return None;
             }
             match self.step().await {
@@ -177,28 +231,28 @@ impl Listener {
                     return None;
                 }
             }
+            if Instant::now() >= silent_until {
+                return Some(Bytes::from_static(b":\n\n"));
+            }
             if *self.last.borrow_and_update() > self.at {
                 continue;
             }
             tokio::select! {
                 _ = self.last.changed() => {}
                 _ = self.stopping.changed() => {}
-                () = tokio::time::sleep(HEARTBEAT) => return Some(Bytes::from_static(b":\n\n")),
+                () = tokio::time::sleep_until(silent_until) => {}
             }
         }
     }
 
     /// The next events, if there are any.
     async fn step(&mut self) -> Result<Bytes> {
-        let (events, upto) = self.feed.after(&self.filter, self.at).await?;
+        let (events, upto) = self.log.after(&self.filter, self.at).await?;
         self.at = upto.max(self.at);
         let mut out = String::new();
-        if !std::mem::replace(&mut self.greeted, true) {
-            // Writing to a String cannot fail. The comment makes the browser see the stream open at once.
-            write!(out, "retry: {RECONNECT_MS}\n:\n\n").unwrap_or_default();
-        }
         for told in &events {
             let Told { event, json } = told.as_ref();
+            // Writing to a String cannot fail.
             write!(out, "id: {}\nevent: {}\ndata: {json}\n\n", event.id, event.kind.name())
                 .unwrap_or_default();
         }
@@ -209,6 +263,47 @@ impl Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A log in which much happens that nobody wants to hear of.
+    struct Busy(watch::Receiver<i64>);
+
+    impl Log for Busy {
+        async fn after(&self, _: &EventFilter, _: i64) -> Result<(Vec<Arc<Told>>, i64)> {
+            Ok((Vec::new(), *self.0.borrow()))
+        }
+
+        fn is_lost(&self) -> bool {
+            *self.0.borrow() > 1000
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_whose_filter_passes_nothing_is_never_silent_for_long() {
+        let (told, last) = watch::channel(0);
+        let (_stop, stopping) = watch::channel(false);
+        tokio::spawn(async move {
+            for n in 1..=1001 {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                told.send_replace(n);
+            }
+            told.closed().await;
+        });
+        let mut listener = Listener {
+            log: Busy(last.clone()),
+            filter: EventFilter::default(),
+            last,
+            stopping,
+            at: 0,
+            said: Instant::now(),
+        };
+        let began = Instant::now();
+        let mut beats = Vec::new();
+        while let Some(bytes) = listener.next().await {
+            assert_eq!(&bytes[..], b":\n\n");
+            beats.push(began.elapsed().as_secs());
+        }
+        assert_eq!(beats, [15, 30, 45, 60, 75, 90], "and the end of the log ends the stream");
+    }
 
     #[test]
     fn types_name_what_they_do_not_understand() {

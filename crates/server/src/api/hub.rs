@@ -4,12 +4,13 @@
 //! Notifications only wake; what is told is what the log holds, by number. So nothing is lost, whatever is missed.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use docmill_core::event::{Event, EventFilter};
 use docmill_core::id::TenantId;
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use docmill_pipeline::Service;
 use tokio::sync::watch;
 
@@ -35,6 +36,8 @@ pub(super) struct Feed {
     kept: Mutex<VecDeque<Arc<Told>>>,
     /// The number up to which everything is in `kept`, as far as it holds that much.
     last: watch::Sender<i64>,
+    /// The log is another one than that which was followed.
+    lost: AtomicBool,
 }
 
 /// An event, and how it is sent.
@@ -56,7 +59,7 @@ impl Hub {
         let last = self.service.deps().store.status(tenant).await?.last_event;
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody else may have been faster.
-        if let Some(feed) = feeds.get(&tenant).and_then(Weak::upgrade) {
+        if let Some(feed) = feeds.get(&tenant).and_then(Weak::upgrade).filter(|feed| !feed.is_lost()) {
             return Ok(feed);
         }
         let feed = Arc::new(Feed {
@@ -64,6 +67,7 @@ impl Hub {
             service: Arc::clone(&self.service),
             kept: Mutex::default(),
             last: watch::Sender::new(last),
+            lost: AtomicBool::new(false),
         });
         feeds.retain(|_, feed| feed.strong_count() > 0);
         feeds.insert(tenant, Arc::downgrade(&feed));
@@ -73,7 +77,8 @@ impl Hub {
     }
 
     fn running(&self, tenant: TenantId) -> Option<Arc<Feed>> {
-        self.feeds.lock().unwrap_or_else(PoisonError::into_inner).get(&tenant)?.upgrade()
+        let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.get(&tenant)?.upgrade().filter(|feed| !feed.is_lost())
     }
 }
 
@@ -81,6 +86,16 @@ impl Feed {
     /// The number of the last event that was read.
     pub(super) fn last(&self) -> watch::Receiver<i64> {
         self.last.subscribe()
+    }
+
+    /// Whether nothing more will come of it: its listeners must ask anew.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// The number of the last event in the log itself, which may be ahead of what was read.
+    pub(super) async fn end(&self) -> Result<i64> {
+        Ok(self.service.deps().store.status(self.tenant).await?.last_event)
     }
 
     /// Events after `after` that match, a step of them, and the number up to which they have been looked at.
@@ -156,6 +171,13 @@ async fn follow(feed: Weak<Feed>, service: Arc<Service>) {
         match feed.upgrade() {
             Some(feed) => {
                 if let Err(error) = feed.read_on().await {
+                    // A place that is refused will be refused for ever: a database was restored beneath us.
+                    if error.kind() == ErrorKind::InvalidRequest {
+                        tracing::warn!(error = %error.chain(), "events are of another log than before");
+                        feed.lost.store(true, Ordering::Release);
+                        feed.last.send_modify(|_| {});
+                        return;
+                    }
                     // The listeners keep their places and hear the rest when the store is back.
                     tracing::warn!(error = %error.chain(), "events cannot be read");
                 }

@@ -17,6 +17,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         cursor_sees_each_event_once,
         filters_select_by_type_batch_and_document,
         pruned_log_answers_an_old_cursor_clearly,
+        cursor_beyond_the_end_is_refused,
         tenants_have_their_own_numbers,
         document_tells_its_whole_story_once,
     ]
@@ -99,6 +100,26 @@ async fn pruned_log_answers_an_old_cursor_clearly(bench: Bench<dyn Store>) {
     world.receive(None, 1).await;
     let last = world.events().await.last().unwrap().id;
     assert_eq!(last, 8, "numbers go on where they were");
+}
+
+async fn cursor_beyond_the_end_is_refused(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let read = async |after| {
+        let filter = EventFilter { after, ..EventFilter::default() };
+        world.store.events(world.tenant, &filter).await
+    };
+    assert!(read(0).await.unwrap().events.is_empty(), "the beginning of an empty log is its end");
+    assert_eq!(read(1).await.unwrap_err().kind(), ErrorKind::InvalidRequest);
+    world.receive(None, 1).await;
+    assert!(read(2).await.unwrap().events.is_empty());
+    let error = read(3).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    assert!(error.message().contains("the last event is 2"), "{error}");
+    // What is pruned leaves its numbers behind.
+    world.clock.advance(Duration::from_hours(48));
+    assert!(world.store.prune_events(world.clock.now()).await.unwrap() > 0);
+    assert!(read(2).await.unwrap().events.is_empty());
+    assert_eq!(read(3).await.unwrap_err().kind(), ErrorKind::InvalidRequest);
 }
 
 async fn tenants_have_their_own_numbers(bench: Bench<dyn Store>) {

@@ -25,7 +25,7 @@ pub(super) async fn read(
     filter: &EventFilter,
 ) -> Result<EventsAnswer> {
     let (last, floor) = bounds(conn, &[tenant]).await?.get(&tenant).copied().unwrap_or_default();
-    check_cursor(filter, floor)?;
+    check_cursor(filter, floor, last)?;
     let limit = limit(filter);
     let mut events = Vec::new();
     let mut next = filter.after;

@@ -6,8 +6,16 @@ use docmill_core::{Error, Result};
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 10_000;
 
-/// A cursor older than what is kept is told so, not silently moved.
-pub(in crate::store) fn check_cursor(filter: &EventFilter, floor: i64) -> Result<()> {
+/// A cursor older than what is kept is told so, not silently moved. One beyond the end is of another log, or of a later
+/// state of this one that a backup was put in place of: whoever waited there would miss all that comes until then.
+pub(in crate::store) fn check_cursor(filter: &EventFilter, floor: i64, last: i64) -> Result<()> {
+    if filter.after > last {
+        return Err(Error::invalid_request(format!(
+            "the last event is {last}, and the cursor is {}",
+            filter.after
+        ))
+        .with_hint("the log is another one than that of the cursor; start again with after=0"));
+    }
     if filter.after < floor && filter.after > 0 {
         return Err(Error::invalid_request(format!(
             "events up to {floor} have been pruned, and the cursor is {}",

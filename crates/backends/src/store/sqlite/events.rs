@@ -11,10 +11,10 @@ use super::super::shared::events::{check_cursor, limit, matches};
 use super::row::{Columns, json, sql_error};
 use super::tx::Tx;
 
-/// Events after the cursor. A cursor older than what is kept is told so, not silently moved.
+/// Events after the cursor.
 pub(super) fn read(conn: &Connection, tenant: TenantId, filter: &EventFilter) -> Result<EventsAnswer> {
     let (last, floor) = bounds(conn, tenant)?;
-    check_cursor(filter, floor)?;
+    check_cursor(filter, floor, last)?;
     let limit = limit(filter);
     let mut statement = conn
         .prepare_cached(

@@ -67,7 +67,7 @@ impl Format for Msg {
             let message = format!("{} properties of the message could not be read in full", message.damaged);
             sink.warn(Problem::new(ErrorKind::Corrupt, message))?;
         }
-        let (body, rich) = message.body(limits)?;
+        let (body, rich) = message.body(limits, sink)?;
         let mut members = Members::new(sink, want);
         if members.wants_bytes() {
             let texts = usize::from(!want.text && !body.is_empty());

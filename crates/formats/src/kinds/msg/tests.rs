@@ -91,3 +91,20 @@ fn fixture_is_read() {
     assert_eq!(found.value("subject"), Some("Grüße"));
     assert_eq!(members(&found).len(), 2);
 }
+
+#[test]
+fn rich_text_that_cannot_be_read_costs_no_attachment() {
+    for rich in [&b"short"[..], b"0123456789abNOPE and so on"] {
+        let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
+        put(&mut file, "/__properties_version1.0", &fixed(32, &[]));
+        put_text(&mut file, "", 0x0037, "subject");
+        put(&mut file, "/__substg1.0_10090102", rich);
+        file.create_storage("/__attach_version1.0_#00000000").unwrap();
+        put_text(&mut file, "/__attach_version1.0_#00000000", 0x3707, "a.txt");
+        put(&mut file, "/__attach_version1.0_#00000000/__substg1.0_37010102", b"attached");
+        file.flush().unwrap();
+        let found = read_bytes("a.msg", &file.into_inner().into_inner());
+        assert_eq!(members(&found), [("a.txt".to_owned(), Ok(b"attached".to_vec()))]);
+        assert!(found.warnings()[0].message.contains("rich text"), "{:?}", found.warnings());
+    }
+}

@@ -1,5 +1,7 @@
 //! Outlook's properties (MAPI), as MSG and TNEF files hold them: which are looked at, and what their values mean.
 
+use docmill_core::error::ErrorKind;
+use docmill_core::problem::Problem;
 use docmill_core::wire::ReadLimits;
 use docmill_core::{Error, Result};
 
@@ -135,8 +137,9 @@ impl Properties {
         Ok(())
     }
 
-    /// The message's text, and its rich text where there is nothing else.
-    pub(crate) fn body(&self, limits: &ReadLimits) -> Result<(Body, Option<Vec<u8>>)> {
+    /// The message's text, and its rich text where there is nothing else. One that cannot be read is warned about and
+    /// left out: the attachments behind it are worth having without it.
+    pub(crate) fn body(&self, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<(Body, Option<Vec<u8>>)> {
         let mut body = Body::default();
         if let Some(text) = self.text(id::BODY) {
             body.add_plain(text.as_bytes(), Some("utf-8"), Some(1));
@@ -150,7 +153,14 @@ impl Properties {
             }
         }
         let rich = match self.get(id::RTF) {
-            Some(rtf) if body.is_empty() => Some(super::rtf::expand(&rtf.value)?),
+            Some(rtf) if body.is_empty() => match super::rtf::expand(&rtf.value) {
+                Ok(rich) => Some(rich),
+                Err(error) => {
+                    let message = format!("the message's rich text was left out: {}", error.message());
+                    sink.warn(Problem::new(ErrorKind::Corrupt, message))?;
+                    None
+                }
+            },
             _ => None,
         };
         Ok((body, rich))
