@@ -26,6 +26,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
     ("0008_usage", include_str!("../../../../../migrations/postgres/0008_usage.sql")),
     ("0009_records", include_str!("../../../../../migrations/postgres/0009_records.sql")),
     ("0010_catalogue", include_str!("../../../../../migrations/postgres/0010_catalogue.sql")),
+    ("0011_senders", include_str!("../../../../../migrations/postgres/0011_senders.sql")),
 ];
 
 /// The schema this build works with.
