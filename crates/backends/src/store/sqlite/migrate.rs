@@ -19,6 +19,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0008_usage", include_str!("../../../../../migrations/sqlite/0008_usage.sql")),
     ("0009_records", include_str!("../../../../../migrations/sqlite/0009_records.sql")),
     ("0010_catalogue", include_str!("../../../../../migrations/sqlite/0010_catalogue.sql")),
+    ("0011_kinds", include_str!("../../../../../migrations/sqlite/0011_kinds.sql")),
 ];
 
 /// The schema this build works with.
