@@ -80,7 +80,7 @@ CREATE TABLE document (
   current_generation   INTEGER NOT NULL DEFAULT 0, -- of the newest one that has ended
   current_ingestion_id BLOB,
   change_seq           INTEGER, -- place in the change log that followers read; null until something changed
-  created_at           INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0, understood_in BLOB, record_in BLOB,
+  created_at           INTEGER NOT NULL, removed INTEGER NOT NULL DEFAULT 0, understood_in BLOB, record_in BLOB, kind TEXT, judged_kind TEXT,
   UNIQUE (tenant_id, content_hash)
 ) STRICT, WITHOUT ROWID;
 
@@ -373,6 +373,9 @@ CREATE TABLE worker (
 CREATE INDEX artifact_key ON artifact (blob_key);
 
 CREATE UNIQUE INDEX document_change ON document (change_seq) WHERE change_seq IS NOT NULL;
+
+CREATE INDEX document_kinds ON document (tenant_id, coalesce(kind, judged_kind), document_id)
+  WHERE coalesce(kind, judged_kind) IS NOT NULL;
 
 CREATE INDEX document_list ON document (tenant_id, removed, document_id);
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use docmill_backends::store::sqlite::{SCHEMA_VERSION, SqliteStore, schema_dump};
 use docmill_core::ErrorKind;
-use docmill_core::clock::{SystemClock, SystemIds};
+use docmill_core::clock::{SteppingClock, SystemClock, SystemIds, Timestamp};
 use docmill_core::ports::transfer::{Kind, LEFT_OUT, TABLES};
+use docmill_testkit::conformance::store::World;
 
 #[test]
 fn schema_dump_equals_the_migrations() {
@@ -104,6 +105,31 @@ fn every_table_and_column_is_described_for_moving() {
         })
         .collect();
     assert_eq!(described, found, "say in core/src/ports/transfer/tables.rs what becomes of it");
+}
+
+/// What a document is was in JSON alone before lists looked for it.
+#[tokio::test]
+async fn kinds_of_documents_of_an_older_version_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("docmill.db");
+    let clock = Arc::new(SteppingClock::new(Timestamp(0)));
+    let world = World::around(Arc::new(open(&path).unwrap()), Arc::clone(&clock)).await;
+    let told = world.being("told", Some("invoice")).await;
+    let untold = world.being("untold", None).await;
+    let removed = world.being("removed", Some("invoice")).await;
+    world.store.remove(world.tenant, removed).await.unwrap().unwrap();
+    world.judge_as(world.tenant, untold, Some("letter")).await;
+    drop(world);
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch(
+            "DROP INDEX document_kinds; ALTER TABLE document DROP COLUMN kind;
+             ALTER TABLE document DROP COLUMN judged_kind; PRAGMA user_version = 10;",
+        )
+        .unwrap();
+    let world = World::around(Arc::new(open(&path).unwrap()), clock).await;
+    assert_eq!(world.listed_as("invoice").await, [told]);
+    assert_eq!(world.listed_as("letter").await, [untold]);
 }
 
 /// A check against a list of values makes SQLite build a table of them for every row it writes.

@@ -45,9 +45,9 @@ pub enum Call {
     List {
         /// Only this state.
         state: Option<String>,
-        /// Only of this media type; `image/*` is every image.
+        /// Only what is this: a type of document (`invoice`) or, with a slash, a media type; `image/*` is every image.
         #[serde(default)]
-        media_type: Option<String>,
+        kind: Option<String>,
         /// Only in this language.
         #[serde(default)]
         language: Option<String>,

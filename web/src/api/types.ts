@@ -98,7 +98,7 @@ export type Reprocessed = Schemas["AgainAnswer"];
 export type Batch = Schemas["BatchTotals"];
 export type Ledger = Schemas["LedgerAnswer"];
 /** How many documents there are of what. */
-export interface Facets { counted: number; complete: boolean; states: Record<string, number>; types: Record<string, number>; languages: Record<string, number> }
+export interface Facets { counted: number; complete: boolean; states: Record<string, number>; /** By media type. */ types: Record<string, number>; /** By what they are: `invoice`. */ kinds?: Record<string, number>; languages: Record<string, number> }
 /** Tasks that have kind, stage and state in common. */
 export interface WorkLine { kind: string; stage: Stage; state: string; count: number }
 export type Worker = Schemas["WorkerLine"];

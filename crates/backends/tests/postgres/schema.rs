@@ -19,6 +19,8 @@ pub(crate) fn cases() -> Vec<Case<Database>> {
         every_table_and_column_is_described_for_moving,
         racing_processes_migrate_once,
         database_of_a_newer_version_is_refused_and_left_alone,
+        kinds_of_documents_of_an_older_version_are_found,
+        row_level_security_leaves_the_index_of_kinds_its_use,
     ]
 }
 
@@ -174,4 +176,50 @@ async fn database_of_a_newer_version_is_refused_and_left_alone(bench: Bench<Data
     assert!(error.message().contains(&newer.to_string()), "{error}");
     let version = database.text("SELECT version::text FROM schema_version").await;
     assert_eq!(version, newer.to_string());
+}
+
+/// What a document is was in JSON alone before lists looked for it.
+async fn kinds_of_documents_of_an_older_version_are_found(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let world = database.world().await;
+    let told = world.being("told", Some("invoice")).await;
+    let untold = world.being("untold", None).await;
+    let removed = world.being("removed", Some("invoice")).await;
+    world.store.remove(world.tenant, removed).await.unwrap().unwrap();
+    world.judge_as(world.tenant, untold, Some("letter")).await;
+    database
+        .run(
+            "DROP INDEX document_kinds; ALTER TABLE document DROP COLUMN kind, DROP COLUMN judged_kind;
+             UPDATE schema_version SET version = 10",
+        )
+        .await;
+    let world = database.world().await;
+    assert_eq!(world.listed_as("invoice").await, [told]);
+    assert_eq!(world.listed_as("letter").await, [untold]);
+}
+
+/// What might tell rows of other tenants is looked up in no index, and the planner thinks that of many expressions.
+async fn row_level_security_leaves_the_index_of_kinds_its_use(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let tenant = database.world().await.tenant;
+    database
+        .run(&format!(
+            "INSERT INTO document (document_id, tenant_id, content_hash, bytes, name, blob_key, created_at, kind)
+               SELECT md5(n::text)::uuid, '{tenant}', decode(md5(n::text), 'hex'), 1, n, n, 0, 'kind ' || n % 100
+               FROM generate_series(1, 20000) AS n;
+             ANALYZE document"
+        ))
+        .await;
+    let plan = database
+        .texts(&format!(
+            "BEGIN; SET LOCAL ROLE docmill_reader; SELECT set_config('app.tenant', '{tenant}', true);
+             EXPLAIN SELECT document_id FROM document
+               WHERE tenant_id = '{tenant}' AND NOT removed
+                 AND CASE WHEN kind IS NULL THEN judged_kind ELSE kind END = 'kind 7'
+               ORDER BY document_id DESC LIMIT 50"
+        ))
+        .await
+        .unwrap()
+        .join("\n");
+    assert!(plan.contains("document_kinds"), "{plan}");
 }

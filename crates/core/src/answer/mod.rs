@@ -99,8 +99,11 @@ pub struct DocumentLine {
     pub name: String,
     /// Its title.
     pub title: Option<String>,
-    /// What it is.
+    /// Its media type.
     pub media_type: Option<String>,
+    /// What it is: `invoice`, `letter`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
     /// Its length.
     pub bytes: u64,
     /// Its derived state.
@@ -286,6 +289,8 @@ pub struct FacetsAnswer {
     pub states: BTreeMap<String, u64>,
     /// By media type.
     pub types: BTreeMap<String, u64>,
+    /// By what they are: `invoice`.
+    pub kinds: BTreeMap<String, u64>,
     /// By language.
     pub languages: BTreeMap<String, u64>,
 }

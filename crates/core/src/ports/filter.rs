@@ -13,6 +13,11 @@ use crate::understanding::Understanding;
 /// The filters there are, as users write them.
 pub const FILTERS: [&str; 7] = ["type", "media_type", "name", "language", "tag", "date_from", "date_to"];
 
+/// Whether a value of `type` is a media type: those have a slash, and what a document is has none.
+pub fn is_media_type(value: &str) -> bool {
+    value.contains('/')
+}
+
 /// How many values of one facet an answer names: the most frequent ones.
 pub const MAX_FACET_VALUES: usize = 20;
 
@@ -101,8 +106,7 @@ impl<'q> Filter<'q> {
         for (name, value) in filters {
             let value = value.as_str();
             match name.as_str() {
-                // A media type has a slash, and what a document is has none.
-                "type" if value.contains('/') => filter.media_types.push(value),
+                "type" if is_media_type(value) => filter.media_types.push(value),
                 "type" => filter.kinds.push(value),
                 "media_type" => filter.media_types.push(value),
                 "name" => filter.names.push(value),

@@ -400,6 +400,8 @@ pub struct ListQuery {
     pub state: Option<DocumentState>,
     /// Only of this media type; `image/*` is every image.
     pub media_type: Option<String>,
+    /// Only what is this: `invoice`, as words or else the meaning say.
+    pub kind: Option<String>,
     /// Only in this language.
     pub language: Option<String>,
     /// Only what first came in at this moment or later.
@@ -432,8 +434,10 @@ pub struct Selection {
     pub ids: Vec<DocumentId>,
     /// Only in this state.
     pub state: Option<DocumentState>,
-    /// Only of this media type.
+    /// Only of this media type; `image/*` is every image.
     pub media_type: Option<String>,
+    /// Only what is this: `invoice`, as words or else the meaning say.
+    pub kind: Option<String>,
 }
 
 /// A document that `reprocess` starts again.
@@ -443,7 +447,7 @@ pub struct Selected {
     pub head: DocumentHead,
     /// Of its content.
     pub hash: ContentHash,
-    /// What kind of document it was found to be: `invoice`.
+    /// What kind of document it was found to be by its words, by which records are taken: `invoice`.
     pub kind: Option<String>,
     /// It has an open ingestion: starting another would do the same work twice.
     pub busy: bool,

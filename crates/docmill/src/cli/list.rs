@@ -35,7 +35,7 @@ impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         let call = Call::List {
             state: self.state,
-            media_type: None,
+            kind: None,
             language: None,
             since: None,
             until: None,

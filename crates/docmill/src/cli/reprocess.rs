@@ -16,7 +16,7 @@ pub(super) struct Args {
     /// Documents
     #[arg(group = "what", value_name = "ID")]
     ids: Vec<String>,
-    /// All documents where this holds, for instance `state=failed` or `type=application/pdf`
+    /// All documents where this holds, for instance `state=failed`, `type=invoice` or `type=application/pdf`
     #[arg(long = "where", group = "what", value_name = "EXPR")]
     filter: Option<String>,
     /// All documents

@@ -41,6 +41,34 @@ fn documents_are_listed_in_pages_and_by_state_type_and_query() {
 }
 
 #[test]
+fn documents_are_listed_counted_and_selected_by_what_they_are() {
+    let house = House::open();
+    let bill = "INVOICE\n\nInvoice number: R-2024-17\nInvoice date: 2024-03-09\nBill to: Jones GmbH\n";
+    let bill = house.add("bill.txt", bill.as_bytes());
+    house.add("herons.txt", b"herons stand in the pond\n");
+    let shown = house.client.get(&format!("/v1/documents/{}", text(&bill, "document_id"))).expect(200).json();
+    assert_eq!(shown["type"], "invoice", "{shown}");
+    let list = |kind: &str| house.client.get(&format!("/v1/documents?type={kind}")).expect(200).json();
+    let invoices = list("invoice");
+    assert_eq!(invoices["documents"].as_array().unwrap().len(), 1, "{invoices}");
+    assert_eq!(invoices["documents"][0]["document_id"], bill["document_id"]);
+    assert_eq!(invoices["documents"][0]["type"], "invoice");
+    for (kind, found) in [("letter", 0), ("text/plain", 2), ("text/*", 2), ("*", 2), ("", 2)] {
+        assert_eq!(list(kind)["documents"].as_array().unwrap().len(), found, "{kind:?}");
+    }
+    let facets = house.client.get("/v1/facets").expect(200).json();
+    assert_eq!(facets["types"], json!({ "text/plain": 2 }), "{facets}");
+    assert_eq!(facets["kinds"]["invoice"], 1, "{facets}");
+    for (kind, found) in [("invoice", 1), ("letter", 0), ("text/*", 2)] {
+        let body = json!({ "type": kind, "dry_run": true });
+        let counted = house.client.post("/v1/documents/reprocess", &body).expect(200).json();
+        assert_eq!(counted["count"], found, "{kind}: {counted}");
+    }
+    let counted = house.mill.run(&["reprocess", "--where", "type=invoice", "--dry-run", "--json"]);
+    assert_eq!(counted.expect(0).json()["count"], 1);
+}
+
+#[test]
 fn a_document_is_shown_with_a_tag_and_answers_304_to_it() {
     let house = House::open();
     let done = house.add("a.txt", b"one two three\n");

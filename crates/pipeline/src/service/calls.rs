@@ -13,6 +13,7 @@ use docmill_core::call::Call;
 use docmill_core::document::DocumentState;
 use docmill_core::id::{BatchId, IngestionId, TaskId, TenantId};
 use docmill_core::ingestion::Stage;
+use docmill_core::ports::filter::is_media_type;
 use docmill_core::ports::store::ListQuery;
 use docmill_core::problem::ResultCode;
 use docmill_core::record::RecordQuery;
@@ -44,7 +45,7 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::WaitBatch { batch_id, wait_ms } => {
             json(wait_batch(inner, tenant, batch_id, Duration::from_millis(wait_ms)).await?)
         }
-        Call::List { state, media_type, language, since, until, batch, tag, text, limit, cursor } => {
+        Call::List { state, kind, language, since, until, batch, tag, text, limit, cursor } => {
             let state = state.as_deref().map(document_state).transpose()?;
             let ids = match text.filter(|text| !text.trim().is_empty()) {
                 Some(text) => Some(search::find(inner, tenant, text, MAX_LIMIT).await?),
@@ -55,8 +56,13 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
                 Some(tag) => Some(tags::key_of(inner, tenant, &tag).await?),
                 None => None,
             };
+            let (media_type, kind) = match kind {
+                Some(all) if matches!(all.as_str(), "" | "*") => (None, None),
+                Some(media_type) if is_media_type(&media_type) => (Some(media_type), None),
+                kind => (None, kind),
+            };
             let query =
-                ListQuery { state, media_type, language, since, until, batch, tag, ids, limit, cursor };
+                ListQuery { state, media_type, kind, language, since, until, batch, tag, ids, limit, cursor };
             json(store.list(tenant, &query).await?)
         }
         Call::Ingestion { id } => json(find_ingestion(inner, tenant, id).await?),
@@ -202,8 +208,11 @@ async fn facets(inner: &Inner, tenant: TenantId) -> Result<FacetsAnswer> {
     };
     for line in list.documents {
         *facets.states.entry(line.state.name().to_owned()).or_default() += 1;
-        if let Some(kind) = line.media_type {
-            *facets.types.entry(kind).or_default() += 1;
+        if let Some(media_type) = line.media_type {
+            *facets.types.entry(media_type).or_default() += 1;
+        }
+        if let Some(kind) = line.kind {
+            *facets.kinds.entry(kind).or_default() += 1;
         }
         if let Some(language) = line.language {
             *facets.languages.entry(language).or_default() += 1;

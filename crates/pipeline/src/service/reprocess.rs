@@ -5,6 +5,7 @@ use docmill_core::batch::{NewBatch, Walk};
 use docmill_core::document::DocumentState;
 use docmill_core::id::{BatchId, DocumentId, IngestionId, TenantId};
 use docmill_core::ingestion::Stage;
+use docmill_core::ports::filter::is_media_type;
 use docmill_core::ports::store::{Selected, Selection};
 use docmill_core::task::NewTask;
 use docmill_core::{Error, ErrorKind, Result};
@@ -175,7 +176,7 @@ async fn start(inner: &Inner, tenant: TenantId, items: Vec<Item>) -> Result<Batc
     Ok(run.batch_id)
 }
 
-/// `state=failed and type=application/pdf`
+/// `state=failed and type=invoice`
 fn parse(filter: &str) -> Result<Selection> {
     let mut selection = Selection::default();
     for term in filter.split(" and ") {
@@ -192,7 +193,11 @@ fn parse(filter: &str) -> Result<Selection> {
                 })?;
                 selection.state = Some(state);
             }
-            "type" => selection.media_type = Some(value.to_owned()),
+            "type" if value.is_empty() => {
+                return Err(Error::invalid_request("`type=` has no value").with_hint(GRAMMAR));
+            }
+            "type" if is_media_type(value) => selection.media_type = Some(value.to_owned()),
+            "type" => selection.kind = Some(value.to_owned()),
             key => {
                 return Err(
                     Error::invalid_request(format!("`{key}` cannot be filtered by")).with_hint(GRAMMAR)
@@ -203,7 +208,8 @@ fn parse(filter: &str) -> Result<Selection> {
     Ok(selection)
 }
 
-const GRAMMAR: &str = "the keys are `state` and `type`, as in `state=failed and type=application/pdf`";
+const GRAMMAR: &str =
+    "the keys are `state` and `type`, as in `state=failed and type=application/pdf` or `type=invoice`";
 
 #[cfg(test)]
 mod tests {
@@ -213,12 +219,15 @@ mod tests {
     fn parse_takes_state_and_type_joined_with_and() {
         let selection = parse("state=failed and type = application/pdf").unwrap();
         assert_eq!(selection.state, Some(DocumentState::Failed));
-        assert_eq!(selection.media_type.as_deref(), Some("application/pdf"));
+        assert_eq!((selection.media_type.as_deref(), selection.kind), (Some("application/pdf"), None));
+        // A media type has a slash, and what a document is has none.
+        let selection = parse("type=invoice").unwrap();
+        assert_eq!((selection.media_type, selection.kind.as_deref()), (None, Some("invoice")));
     }
 
     #[test]
     fn parse_of_an_unknown_key_lists_the_known_ones() {
-        for filter in ["size=3", "state", "state=odd"] {
+        for filter in ["size=3", "state", "state=odd", "type= "] {
             let error = parse(filter).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidRequest);
             assert!(error.hint().is_some(), "{filter}");

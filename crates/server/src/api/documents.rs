@@ -124,9 +124,9 @@ struct ListParams {
     limit: Option<usize>,
     /// Only in this state.
     state: Option<DocumentState>,
-    /// Only of this media type; `image/*` is every image.
+    /// Only what is this: a type of document (`invoice`) or, with a slash, a media type; `image/*` is every image.
     #[serde(rename = "type")]
-    media_type: Option<String>,
+    kind: Option<String>,
     /// Only in this language, as `en`.
     language: Option<String>,
     /// Only what first came in at this moment or later.
@@ -144,7 +144,7 @@ struct ListParams {
 async fn list(cx: Cx, Asked(params): Asked<ListParams>) -> Answer {
     let call = Call::List {
         state: params.state.map(|state| state.name().to_owned()),
-        media_type: params.media_type,
+        kind: params.kind,
         language: params.language,
         since: params.since,
         until: params.until,
@@ -284,9 +284,9 @@ struct Many {
     ids: Vec<DocumentId>,
     /// All in this state.
     state: Option<DocumentState>,
-    /// All of this media type.
+    /// All that is this: a type of document (`invoice`) or, with a slash, a media type; `image/*` is every image.
     #[serde(rename = "type")]
-    media_type: Option<String>,
+    kind: Option<String>,
     /// The stage to begin at; from the start if it is left out.
     from: Option<Stage>,
     /// Only count.
@@ -297,9 +297,9 @@ struct Many {
 async fn reprocess_many(cx: Cx, Told(many): Told<Many>) -> Answer {
     let mut terms = Vec::new();
     terms.extend(many.state.map(|state| format!("state={}", state.name())));
-    if let Some(kind) = &many.media_type {
+    if let Some(kind) = &many.kind {
         if kind.is_empty() || kind.contains(" and ") {
-            return Err(Error::invalid_request(format!("`{kind}` is not a media type")).into());
+            return Err(Error::invalid_request(format!("`{kind}` is not a type")).into());
         }
         terms.push(format!("type={kind}"));
     }

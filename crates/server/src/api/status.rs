@@ -33,7 +33,10 @@ pub(super) fn operations() -> Vec<Operation> {
         .asked::<WorkParams>()
         .answers::<WorkAnswer>(200, "The counts."),
         Operation::get("/v1/facets", "countFacets", "How many documents there are of what", get(facets))
-            .answers::<FacetsAnswer>(200, "By state, type and language, over the newest ten thousand."),
+            .answers::<FacetsAnswer>(
+            200,
+            "By state, media type, kind and language, over the newest ten thousand.",
+        ),
         Operation::get("/v1/doctor", "doctor", "What can be wrong outside a document", get(doctor))
             .for_admins()
             .answers::<DoctorAnswer>(200, "One check after the other."),

@@ -7,6 +7,7 @@ mod catalogue;
 mod children;
 mod documents;
 mod events;
+mod kinds;
 mod lease;
 mod queue;
 mod receive;
@@ -32,6 +33,7 @@ pub fn suite() -> Suite<dyn Store> {
     cases.extend(watch::cases());
     cases.extend(access::cases());
     cases.extend(catalogue::cases());
+    cases.extend(kinds::cases());
     cases.extend(records::cases());
     Suite { port: "store", cases }
 }

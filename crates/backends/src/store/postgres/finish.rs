@@ -116,6 +116,9 @@ async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> R
                title = coalesce(i.title, d.title),
                transcription_key = coalesce(i.transcription_key, d.transcription_key),
                understood_in = CASE WHEN i.understood_by IS NULL THEN d.understood_in ELSE i.ingestion_id END,
+               kind = CASE WHEN i.understood_by IS NULL THEN d.kind ELSE
+                 (SELECT replace(u.body, '\\u0000', '\\ufffd')::json ->> 'type' FROM understanding u
+                   WHERE u.ingestion_id = i.ingestion_id AND u.step = i.understood_by) END,
                record_in = ",
             holds!(),
             " FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u (document_id, ingestion_id, generation)

@@ -27,6 +27,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
     ("0009_records", include_str!("../../../../../migrations/postgres/0009_records.sql")),
     ("0010_catalogue", include_str!("../../../../../migrations/postgres/0010_catalogue.sql")),
     ("0011_senders", include_str!("../../../../../migrations/postgres/0011_senders.sql")),
+    ("0012_kinds", include_str!("../../../../../migrations/postgres/0012_kinds.sql")),
 ];
 
 /// The schema this build works with.
@@ -167,7 +168,7 @@ WITH t AS (
     FROM t JOIN pg_constraint x ON x.conrelid = t.oid WHERE x.contype <> 'n'
   UNION ALL
   SELECT t.relname, 3, row_number() OVER (ORDER BY x.relname COLLATE \"C\"),
-      '  ' || replace(pg_get_indexdef(i.indexrelid), current_schema() || '.', '')
+      '  ' || regexp_replace(replace(pg_get_indexdef(i.indexrelid), current_schema() || '.', ''), '\\s+', ' ', 'g')
     FROM t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class x ON x.oid = i.indexrelid
     WHERE NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid)
   UNION ALL

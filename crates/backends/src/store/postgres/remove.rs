@@ -72,7 +72,8 @@ pub(super) async fn remove(
     // The hash makes room for the same content; no content has this one.
     query::<Postgres>(
         "UPDATE document SET removed = true, content_hash = $2, bytes = 0, name = '', blob_key = '', media_type = NULL,
-           title = NULL, transcription_key = NULL, understood_in = NULL, record_in = NULL, needs_review = false WHERE document_id = $1",
+           kind = NULL, judged_kind = NULL, title = NULL, transcription_key = NULL, understood_in = NULL,
+           record_in = NULL, needs_review = false WHERE document_id = $1",
     )
     .bind(document.0)
     .bind(ContentHash::of(document.as_bytes()).0.as_slice())

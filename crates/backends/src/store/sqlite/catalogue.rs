@@ -370,6 +370,13 @@ pub(super) fn judge(tx: &Tx<'_>, judged: &[(TenantId, DocumentId, Option<Judgeme
                 .execute(params![document.as_bytes(), tenant.as_bytes()]),
         }
         .map_err(sql_error("keep what a meaning says"))?;
+        let kind = judgement.as_ref().and_then(|judgement| judgement.kind.as_deref());
+        tx.sql(
+            "UPDATE document SET judged_kind = ?3
+             WHERE document_id = ?1 AND tenant_id = ?2 AND removed = 0 AND judged_kind IS NOT ?3",
+        )?
+        .execute(params![document.as_bytes(), tenant.as_bytes(), kind])
+        .map_err(sql_error("keep what a meaning says"))?;
     }
     Ok(())
 }

@@ -48,6 +48,9 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
                media_type = coalesce(i.media_type, document.media_type), title = coalesce(i.title, document.title),
                transcription_key = coalesce(i.transcription_key, document.transcription_key),
                understood_in = iif(i.understood_by IS NULL, document.understood_in, i.ingestion_id),
+               kind = iif(i.understood_by IS NULL, document.kind,
+                 (SELECT json_extract(u.body, '$.type') FROM understanding u
+                   WHERE u.ingestion_id = i.ingestion_id AND u.step = i.understood_by)),
                record_in = {}, change_seq = ?4
              FROM ingestion i LEFT JOIN record r ON r.ingestion_id = i.ingestion_id
              WHERE document.document_id = ?1 AND i.ingestion_id = ?3 AND document.current_generation <= ?2

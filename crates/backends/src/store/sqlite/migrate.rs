@@ -20,6 +20,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0009_records", include_str!("../../../../../migrations/sqlite/0009_records.sql")),
     ("0010_catalogue", include_str!("../../../../../migrations/sqlite/0010_catalogue.sql")),
     ("0011_senders", include_str!("../../../../../migrations/sqlite/0011_senders.sql")),
+    ("0012_kinds", include_str!("../../../../../migrations/sqlite/0012_kinds.sql")),
 ];
 
 /// The schema this build works with.

@@ -52,7 +52,8 @@ pub(super) fn remove(
     // The hash makes room for the same content; no content has this one.
     tx.sql(
         "UPDATE document SET removed = 1, content_hash = ?2, bytes = 0, name = '', blob_key = '', media_type = NULL,
-           title = NULL, transcription_key = NULL, understood_in = NULL, record_in = NULL, needs_review = 0, change_seq = ?3 WHERE document_id = ?1",
+           kind = NULL, judged_kind = NULL, title = NULL, transcription_key = NULL, understood_in = NULL,
+           record_in = NULL, needs_review = 0, change_seq = ?3 WHERE document_id = ?1",
     )?
     .execute(params![document.as_bytes(), ContentHash::of(document.as_bytes()).0, number])
     .map_err(sql_error("remove a document"))?;

@@ -133,6 +133,8 @@ pub static TABLES: &[Table] = &[
             flag("removed"),
             id("understood_in"),
             id("record_in"),
+            text("kind"),
+            text("judged_kind"),
         ],
     },
     Table {

@@ -10,8 +10,9 @@ use docmill_core::ports::store::{DocumentHead, Selected, Selection};
 use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, PgRow, Postgres};
 
-use super::super::row::{Columns, sql_error};
-use super::{evidence, evidence_from, resolve, state};
+use super::super::super::shared::look::Types;
+use super::super::row::{Columns, sql_error, text};
+use super::{evidence, evidence_from, kind, resolve, state};
 
 macro_rules! head_columns {
     () => {
@@ -72,26 +73,39 @@ pub(in super::super) async fn select(
     selection: &Selection,
     now: Timestamp,
 ) -> Result<Vec<Selected>> {
-    let rows = query::<Postgres>(concat!(
-        "SELECT ",
-        head_columns!(),
-        ", d.content_hash,
-           EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'),
-           (SELECT u.body::json ->> 'type' FROM ingestion k
-              JOIN understanding u ON u.ingestion_id = k.ingestion_id AND u.step = k.understood_by
-              WHERE k.ingestion_id = d.understood_in), ",
-        evidence!(),
-        evidence_from!(),
-        "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid[] IS NULL OR d.document_id = ANY($2))
-           AND ($3::text IS NULL OR d.media_type = $3)
-         ORDER BY d.document_id"
-    ))
-    .bind(tenant.0)
-    .bind((!selection.ids.is_empty()).then(|| selection.ids.iter().map(|d| d.0).collect::<Vec<_>>()))
-    .bind(selection.media_type.as_deref())
-    .fetch_all(conn)
-    .await
-    .map_err(sql_error("select documents"))?;
+    macro_rules! select {
+        ($($only:expr),+) => {
+            concat!(
+                "SELECT ",
+                head_columns!(),
+                ", d.content_hash,
+                   EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'),
+                   d.kind, ",
+                evidence!(),
+                evidence_from!(),
+                "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid[] IS NULL OR d.document_id = ANY($2))
+                   AND ($3::text IS NULL OR d.media_type = $3)
+                   AND ($4::text IS NULL OR starts_with(d.media_type, $4)) AND ",
+                $($only,)+
+                " ORDER BY d.document_id"
+            )
+        };
+    }
+    // Beside an OR no index is of use.
+    let sql = match selection.kind {
+        Some(_) => select!(kind!(), " = $5"),
+        None => select!("$5::text IS NULL"),
+    };
+    let types = Types::of(selection.media_type.as_deref());
+    let rows = query::<Postgres>(sql)
+        .bind(tenant.0)
+        .bind((!selection.ids.is_empty()).then(|| selection.ids.iter().map(|d| d.0).collect::<Vec<_>>()))
+        .bind(types.exactly.map(text))
+        .bind(types.prefix.map(text))
+        .bind(selection.kind.as_deref().map(text))
+        .fetch_all(conn)
+        .await
+        .map_err(sql_error("select documents"))?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let (selected, state) = read_selected(row, now)?;

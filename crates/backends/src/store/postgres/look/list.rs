@@ -12,19 +12,20 @@ use sqlx_postgres::{PgConnection, PgRow, Postgres};
 
 use super::super::super::shared::look::{Types, bad_cursor};
 use super::super::row::{Columns, sql_error, text};
-use super::{evidence, evidence_from, state};
+use super::{evidence, evidence_from, kind, state};
 
 /// Rows looked at in one step while a state is searched for.
 const STEP: usize = 500;
 
 /// The list, of documents that can be in a state at all: a small index holds those and nothing else. Most documents are
-/// ready, so that those are looked for among all, or among all of one media type.
-fn statement(state: Option<DocumentState>, one_type: bool, tagged: bool) -> &'static str {
+/// ready, so that those are looked for among all, or among all of one kind or of one media type.
+fn statement(wanted: &ListQuery, one_type: bool) -> &'static str {
     macro_rules! list {
-        ($only:literal) => {
+        ($($only:expr),+) => {
             concat!(
-                "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
-                   c.result, c.error, ",
+                "SELECT d.document_id, d.name, d.title, d.media_type, ",
+                kind!(),
+                ", d.bytes, d.created_at, c.page_count, c.language, c.result, c.error, ",
                 evidence!(),
                 evidence_from!(),
                 "WHERE d.tenant_id = $1 AND NOT d.removed AND ($2::uuid IS NULL OR d.document_id < $2)
@@ -34,19 +35,25 @@ fn statement(state: Option<DocumentState>, one_type: bool, tagged: bool) -> &'st
                    AND ($7::text IS NULL OR c.language = $7)
                    AND ($8::bigint IS NULL OR d.created_at >= $8) AND ($9::bigint IS NULL OR d.created_at < $9)
                    AND ($10::uuid IS NULL OR EXISTS (SELECT 1 FROM ingestion b
-                     WHERE b.document_id = d.document_id AND b.batch_id = $10 AND b.tenant_id = $1)) ",
-                $only,
+                     WHERE b.document_id = d.document_id AND b.batch_id = $10 AND b.tenant_id = $1))
+                   AND ($11::text IS NULL OR ",
+                kind!(),
+                " = $11) ",
+                $($only,)+
                 " ORDER BY d.document_id DESC LIMIT $3"
             )
         };
     }
-    if tagged {
+    if wanted.tag.is_some() {
         // Few documents have any one tag, whatever state they are in.
         return list!(
-            "AND d.document_id IN (SELECT k.document_id FROM document_tag k WHERE k.tenant_id = $1 AND k.key = $11)"
+            "AND d.document_id IN (SELECT k.document_id FROM document_tag k WHERE k.tenant_id = $1 AND k.key = $12)"
         );
     }
-    match state {
+    match wanted.state {
+        None | Some(DocumentState::Ready) if wanted.kind.is_some() => {
+            list!("AND ", kind!(), " = $11")
+        }
         None | Some(DocumentState::Ready) if one_type => list!("AND d.media_type = $4"),
         None | Some(DocumentState::Ready) => list!(""),
         Some(DocumentState::NeedsReview) => list!("AND d.needs_review"),
@@ -81,7 +88,7 @@ pub(in super::super) async fn list(
     let types = Types::of(wanted.media_type.as_deref());
     let ids = wanted.ids.as_ref().map(|ids| ids.iter().map(|d| d.0).collect::<Vec<_>>());
     let step = if wanted.state.is_some() { STEP.max(limit) } else { limit + 1 };
-    let sql = statement(wanted.state, types.exactly.is_some(), wanted.tag.is_some());
+    let sql = statement(wanted, types.exactly.is_some());
     let mut documents: Vec<DocumentLine> = Vec::new();
     loop {
         let mut asked = query::<Postgres>(sql)
@@ -94,7 +101,8 @@ pub(in super::super) async fn list(
             .bind(wanted.language.as_deref().map(text))
             .bind(wanted.since.map(|at| at.0))
             .bind(wanted.until.map(|at| at.0))
-            .bind(wanted.batch.map(|batch| batch.0));
+            .bind(wanted.batch.map(|batch| batch.0))
+            .bind(wanted.kind.as_deref().map(text));
         if let Some(tag) = &wanted.tag {
             asked = asked.bind(text(tag));
         }
@@ -117,7 +125,7 @@ pub(in super::super) async fn list(
 fn line(row: &PgRow, now: Timestamp) -> Result<DocumentLine> {
     let mut c = Columns::new(row);
     let (document_id, name, title, media_type) = (c.document()?, c.get()?, c.get()?, c.get()?);
-    let (bytes, created_at) = (c.count()?, c.time()?);
+    let (kind, bytes, created_at) = (c.get()?, c.count()?, c.time()?);
     let (page_count, language) = (c.int_opt()?, c.get()?);
     let (result, error) = (c.word_opt(ResultCode::from_name)?, c.json_opt()?);
     let (state, _) = state(&mut c, now)?;
@@ -126,6 +134,7 @@ fn line(row: &PgRow, now: Timestamp) -> Result<DocumentLine> {
         name,
         title,
         media_type,
+        kind,
         bytes,
         state,
         page_count,

@@ -53,7 +53,14 @@ macro_rules! evidence_from {
     };
 }
 
-use {evidence, evidence_from};
+/// What document `d` is: as its words tell, or else its meaning. Written as the index `document_kinds` has it.
+macro_rules! kind {
+    () => {
+        "CASE WHEN d.kind IS NULL THEN d.judged_kind ELSE d.kind END"
+    };
+}
+
+use {evidence, evidence_from, kind};
 
 fn state(c: &mut Columns<'_>, now: Timestamp) -> Result<(DocumentState, bool)> {
     let open = c.time_opt()?;

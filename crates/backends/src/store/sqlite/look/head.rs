@@ -6,15 +6,11 @@ use docmill_core::id::{BlobKey, DocumentId, TenantId};
 use docmill_core::ports::store::{DocumentHead, Selected, Selection};
 use rusqlite::{Connection, params};
 
+use super::super::super::shared::look::Types;
 use super::super::row::Columns;
 use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, resolve, state};
 
 const HEAD: &str = "d.document_id, d.name, d.title, d.media_type, d.bytes, d.blob_key, d.transcription_key";
-
-/// What kind of document `d` was found to be.
-const KIND: &str = "(SELECT json_extract(u.body, '$.type') FROM ingestion k
-    JOIN understanding u ON u.ingestion_id = k.ingestion_id AND u.step = k.understood_by
-    WHERE k.ingestion_id = d.understood_in)";
 
 fn read(c: &mut Columns<'_, '_>) -> Result<DocumentHead> {
     Ok(DocumentHead {
@@ -64,27 +60,38 @@ pub(in super::super) fn select(
         let (state, _) = state(c, now)?;
         Ok((Selected { head, hash, kind, busy }, state))
     };
-    let columns = format!(
-        "SELECT {HEAD}, d.content_hash,
-           EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'), {KIND},
-           {EVIDENCE} FROM document d {EVIDENCE_JOIN}"
-    );
-    let found = if selection.ids.is_empty() {
-        let sql = format!("{columns} WHERE d.tenant_id = ?1 AND d.removed = 0 ORDER BY d.document_id");
-        collect(conn, "select documents", &sql, [tenant.as_bytes()], read_selected)?
-    } else {
-        let sql = format!("{columns} WHERE d.tenant_id = ?1 AND d.document_id = ?2 AND d.removed = 0");
-        let mut found = Vec::new();
-        for id in &selection.ids {
-            let args = params![tenant.as_bytes(), id.as_bytes()];
-            found.extend(first(conn, "select documents", &sql, args, read_selected)?);
+    // Written only where it is wanted: beside an OR no index is of use.
+    let (index, only) = match (selection.ids.is_empty(), &selection.kind) {
+        (true, Some(_)) => {
+            ("INDEXED BY document_kinds", "coalesce(d.kind, d.judged_kind) = ?4 AND ?5 IS NULL")
         }
-        found
+        (true, None) => ("", "?4 IS NULL AND ?5 IS NULL"),
+        (false, _) => ("", "(?4 IS NULL OR coalesce(d.kind, d.judged_kind) = ?4) AND d.document_id = ?5"),
     };
+    let sql = format!(
+        "SELECT {HEAD}, d.content_hash,
+           EXISTS (SELECT 1 FROM ingestion b WHERE b.document_id = d.document_id AND b.status = 'in_progress'), d.kind,
+           {EVIDENCE} FROM document d {index} {EVIDENCE_JOIN}
+         WHERE d.tenant_id = ?1 AND d.removed = 0 AND {only}
+           AND (?2 IS NULL OR d.media_type = ?2) AND (?3 IS NULL OR substr(d.media_type, 1, length(?3)) = ?3)
+         ORDER BY d.document_id"
+    );
+    let types = Types::of(selection.media_type.as_deref());
+    let rows = |id: Option<&DocumentId>| {
+        let id = id.map(DocumentId::as_bytes);
+        let args = params![tenant.as_bytes(), types.exactly, types.prefix, selection.kind, id];
+        collect(conn, "select documents", &sql, args, read_selected)
+    };
+    let mut found = Vec::new();
+    if selection.ids.is_empty() {
+        found = rows(None)?;
+    }
+    for id in &selection.ids {
+        found.extend(rows(Some(id))?);
+    }
     Ok(found
         .into_iter()
         .filter(|(_, state)| selection.state.is_none_or(|s| s == *state))
         .map(|(selected, _)| selected)
-        .filter(|s| selection.media_type.as_ref().is_none_or(|t| s.head.media_type.as_ref() == Some(t)))
         .collect())
 }

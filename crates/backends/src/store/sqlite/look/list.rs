@@ -55,15 +55,15 @@ struct Candidates {
 
 impl Candidates {
     /// A small index holds those of most states and nothing else. Most documents are ready, so that those are looked for
-    /// among all, or among all of one media type.
-    fn of(state: Option<DocumentState>, one_type: bool, tagged: bool) -> Self {
+    /// among all, or among all of one kind or of one media type.
+    fn of(query: &ListQuery, one_type: bool) -> Self {
         let by_ingestion = |only| Self {
             from: "ingestion k CROSS JOIN document d ON d.document_id = k.document_id",
             only,
             grouped: "GROUP BY k.document_id ORDER BY k.document_id",
         };
         let by_document = |from, only| Self { from, only, grouped: "ORDER BY d.document_id" };
-        if tagged {
+        if query.tag.is_some() {
             // Few documents have any one tag, whatever state they are in.
             return Self {
                 from: "document_tag k CROSS JOIN document d ON d.document_id = k.document_id",
@@ -71,7 +71,11 @@ impl Candidates {
                 grouped: "ORDER BY k.document_id",
             };
         }
-        match state {
+        match query.state {
+            None | Some(DocumentState::Ready) if query.kind.is_some() => by_document(
+                "document d INDEXED BY document_kinds",
+                "d.tenant_id = ?1 AND coalesce(d.kind, d.judged_kind) = ?12 AND d.document_id < ?2",
+            ),
             None | Some(DocumentState::Ready) if one_type => by_document(
                 "document d INDEXED BY document_types",
                 "d.tenant_id = ?1 AND d.media_type = ?4 AND d.document_id < ?2",
@@ -118,20 +122,19 @@ pub(in super::super) fn list(
     let types = each_type(conn, tenant, query.state, &wanted)?;
     let mut among = query.ids.as_deref().map(|ids| Among::new(ids, &before));
     let Candidates { from, only, grouped } =
-        Candidates::of(query.state, types.iter().all(|types| types.exactly.is_some()), query.tag.is_some());
+        Candidates::of(query, types.iter().all(|types| types.exactly.is_some()));
     // Written only where it is wanted: beside an OR no index is of use.
     let named = match &among {
         Some(_) => "AND d.document_id IN (SELECT unhex(value) FROM json_each(?6))",
         None => "AND ?6 IS NULL",
     };
-    let untagged = if query.tag.is_some() { "" } else { "AND ?11 IS NULL" };
     let sql = format!(
-        "SELECT d.document_id, d.name, d.title, d.media_type, d.bytes, d.created_at, c.page_count, c.language,
-           c.result, c.error, {EVIDENCE}
+        "SELECT d.document_id, d.name, d.title, d.media_type, coalesce(d.kind, d.judged_kind), d.bytes, d.created_at,
+           c.page_count, c.language, c.result, c.error, {EVIDENCE}
          FROM {from} {EVIDENCE_JOIN}
          WHERE {only} AND d.removed = 0
            AND (?4 IS NULL OR d.media_type = ?4) AND (?5 IS NULL OR substr(d.media_type, 1, length(?5)) = ?5)
-           {named} {untagged}
+           AND (?12 IS NULL OR coalesce(d.kind, d.judged_kind) = ?12) {named}
            AND (?7 IS NULL OR c.language = ?7)
            AND (?8 IS NULL OR d.created_at >= ?8) AND (?9 IS NULL OR d.created_at < ?9)
            AND (?10 IS NULL OR EXISTS (SELECT 1 FROM ingestion b
@@ -151,11 +154,12 @@ pub(in super::super) fn list(
             query.since.map(|at| at.0),
             query.until.map(|at| at.0),
             query.batch.as_ref().map(BatchId::as_bytes),
-            query.tag
+            query.tag,
+            query.kind
         ];
         collect(conn, "list documents", &sql, args, |c| {
             let (document_id, name, title, media_type) = (c.document()?, c.get()?, c.get()?, c.get()?);
-            let (bytes, created_at) = (c.count()?, c.time()?);
+            let (kind, bytes, created_at) = (c.get()?, c.count()?, c.time()?);
             let (page_count, language) = (c.get()?, c.get()?);
             let (result, error) = (c.word_opt(ResultCode::from_name)?, c.json_opt()?);
             let (state, _) = state(c, now)?;
@@ -164,6 +168,7 @@ pub(in super::super) fn list(
                 name,
                 title,
                 media_type,
+                kind,
                 bytes,
                 state,
                 page_count,
