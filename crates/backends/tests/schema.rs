@@ -124,7 +124,7 @@ async fn kinds_of_documents_of_an_older_version_are_found() {
         .unwrap()
         .execute_batch(
             "DROP INDEX document_kinds; ALTER TABLE document DROP COLUMN kind;
-             ALTER TABLE document DROP COLUMN judged_kind; PRAGMA user_version = 10;",
+             ALTER TABLE document DROP COLUMN judged_kind; PRAGMA user_version = 11;",
         )
         .unwrap();
     let world = World::around(Arc::new(open(&path).unwrap()), clock).await;

@@ -113,7 +113,8 @@ impl PageWords {
         let end = |&(at, cell): &(usize, &str)| at + cell.chars().count();
         let width = lines.iter().flatten().map(end).max().unwrap_or(0).max(TYPED_WIDTH) as f64;
         let size = (width, (lines.len().max(1) * LINE) as f64);
-        let mut page = Self { source: TextSource::Native, ..Self::none(number, size.0 as f32, size.1 as f32) };
+        let mut page =
+            Self { source: TextSource::Native, ..Self::none(number, size.0 as f32, size.1 as f32) };
         for (line, cells) in lines.iter().enumerate() {
             let top = (line * LINE) as f64;
             for &(start, cell) in cells {
@@ -204,12 +205,12 @@ mod tests {
         let page = PageWords::typed(3, "Invoice\n\nItem\tPrice\nA long name\t1.00\nshort\t2.00\n");
         page.check().unwrap();
         assert!(page.is_typed() && page.number == 3);
-        let at = |text: &str| page.words.iter().find(|word| word.text == text).map(|word| (word.x, word.line));
-        let (price, one, two) = (at("Price").unwrap(), at("1.00").unwrap(), at("2.00").unwrap());
-        assert!(price.0 == one.0 && one.0 == two.0, "{price:?} {one:?} {two:?}");
-        assert_eq!((price.1, one.1, two.1), (2, 3, 4));
-        let name = page.words.iter().find(|word| word.text == "name").unwrap();
-        assert!((one.0 - (name.x + name.width)) * page.width >= 3.9, "a gap parts cells");
+        let at = |text: &str| {
+            let word = page.words.iter().find(|word| word.text == text).unwrap();
+            ((word.x * page.width).round() as u32, word.line)
+        };
+        assert_eq!((at("Price"), at("1.00"), at("2.00")), ((15, 2), (15, 3), (15, 4)));
+        assert_eq!(at("name"), (7, 3), "a gap of four letters parts cells");
         let word = placed((50.0, 10.0, 100.0, 20.0)).unwrap();
         assert!(!PageWords { words: vec![word], ..PageWords::none(1, 200.0, 100.0) }.is_typed());
         assert!(!PageWords::typed(1, "").is_typed());

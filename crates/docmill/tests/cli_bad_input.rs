@@ -132,7 +132,8 @@ fn endless_standard_input_is_refused_at_the_limit() {
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     // Ends when nobody reads any more.
-    let sender = std::thread::spawn(move || while input.write_all(&[b'x'; 64 << 10]).is_ok() {});
+    let piece = vec![b'x'; 64 << 10];
+    let sender = std::thread::spawn(move || while input.write_all(&piece).is_ok() {});
     let output = child.wait_with_output().unwrap();
     sender.join().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

@@ -190,7 +190,7 @@ async fn kinds_of_documents_of_an_older_version_are_found(bench: Bench<Database>
     database
         .run(
             "DROP INDEX document_kinds; ALTER TABLE document DROP COLUMN kind, DROP COLUMN judged_kind;
-             UPDATE schema_version SET version = 10",
+             UPDATE schema_version SET version = 11",
         )
         .await;
     let world = database.world().await;

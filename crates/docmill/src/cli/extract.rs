@@ -119,7 +119,11 @@ async fn one(reading: &Reading, path: &Path, task: &Task) -> Result<ExtractAnswe
     }
     if seen.words.iter().any(PageWords::is_typed) {
         // Words of a text have no place on paper, and a box would tell of one.
-        extraction.fields.values_mut().flat_map(|field| &mut field.evidence).for_each(|seen| seen.frame = None);
+        extraction
+            .fields
+            .values_mut()
+            .flat_map(|field| &mut field.evidence)
+            .for_each(|seen| seen.frame = None);
     }
     Ok(ExtractAnswer { path: path.to_string_lossy().into_owned(), extraction })
 }

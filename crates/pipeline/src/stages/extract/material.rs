@@ -16,7 +16,7 @@ use docmill_core::ports::extractor::Material;
 use docmill_core::ports::store::DocumentHead;
 use docmill_core::task::Lease;
 use docmill_core::wire::{Found, Want};
-use docmill_core::words::{PageWords, PlacedWord};
+use docmill_core::words::PageWords;
 use docmill_core::{Error, ErrorKind, Result};
 
 use crate::blocking::{off_thread, read_content};
