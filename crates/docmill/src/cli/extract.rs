@@ -188,8 +188,8 @@ async fn asked(
         all: true,
         max_bytes: task.max_text,
         pictures,
-        // Pages that nobody draws have no words here: nothing with a place is made up.
-        unplaced: false,
+        // Words of a text have no box, and nobody could be shown one.
+        unplaced: examined.words.iter().any(PageWords::is_typed),
         distrusted: distrusted(material.texts.iter().map(|(_, text)| *text)),
     };
     let mut interview = Interview::new(&task.schema, &material, local, asking);
