@@ -53,7 +53,8 @@ def write_results(name, results):
     """Writes bench/results/<name>.json with the machine and the command that made it."""
     path = ROOT / "bench" / "results" / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
-    options = [a for a in sys.argv[1:]]
+    # Where things lie on one machine says nothing on another.
+    options = [a.replace(str(Path.home()), "~") for a in sys.argv[1:]]
     if "--docmill" in options:
         at = options.index("--docmill")
         del options[at : at + 2]
