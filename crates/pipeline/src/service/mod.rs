@@ -32,6 +32,7 @@ use docmill_core::ports::store::{DocumentHead, Received};
 use docmill_core::words::PageWords;
 use docmill_core::{Error, Result};
 pub use doctor::{meaning, of_layer, recognition};
+use futures::future::BoxFuture;
 pub use generate::{Generated, Wanted};
 pub use read::{Examined, examine, pictures, read};
 use tokio::sync::watch;
@@ -178,37 +179,47 @@ impl Service {
 
     /// Answers one request. What changes something is written to the audit log before it is done: a change without
     /// an entry there cannot be.
-    pub async fn call_as(&self, tenant: TenantId, actor: &Actor, call: Call) -> Result<serde_json::Value> {
-        if let Some((action, subject)) = call.audited() {
-            let entry = NewAudit {
-                actor: actor.clone(),
-                action: action.into(),
-                subject,
-                detail: serde_json::json!({}),
-            };
-            self.inner.deps.store.audit(tenant, entry).await?;
-        }
-        calls::answer(&self.inner, tenant, actor, call).await
+    ///
+    /// The future is boxed, here and below, so that all that it does is compiled once, in this crate: the compiler
+    /// would else repeat it in every unit of those who wait for it, which took a minute of a cold build.
+    pub fn call_as<'a>(
+        &'a self,
+        tenant: TenantId,
+        actor: &'a Actor,
+        call: Call,
+    ) -> BoxFuture<'a, Result<serde_json::Value>> {
+        Box::pin(async move {
+            if let Some((action, subject)) = call.audited() {
+                let entry = NewAudit {
+                    actor: actor.clone(),
+                    action: action.into(),
+                    subject,
+                    detail: serde_json::json!({}),
+                };
+                self.inner.deps.store.audit(tenant, entry).await?;
+            }
+            calls::answer(&self.inner, tenant, actor, call).await
+        })
     }
 
     /// Begins to take in items that come one after the other. Refused where there is no room.
-    pub async fn take_in(&self, tenant: TenantId) -> Result<Together> {
-        Together::begin(Arc::clone(&self.inner), tenant).await
+    pub fn take_in(&self, tenant: TenantId) -> BoxFuture<'_, Result<Together>> {
+        Box::pin(Together::begin(Arc::clone(&self.inner), tenant))
     }
 
     /// Waits until an ingestion has ended, or until the time is up; answers how it stands then.
-    pub async fn wait_for(
+    pub fn wait_for(
         &self,
         tenant: TenantId,
         ingestion: IngestionId,
         wait: Duration,
-    ) -> Result<IngestionAnswer> {
-        calls::wait_ingestion(&self.inner, tenant, ingestion, wait).await
+    ) -> BoxFuture<'_, Result<IngestionAnswer>> {
+        Box::pin(calls::wait_ingestion(&self.inner, tenant, ingestion, wait))
     }
 
     /// Takes in all offers, or none. When it returns, they are durable.
-    pub async fn receive(&self, tenant: TenantId, offers: Vec<Offer>) -> Result<Vec<Received>> {
-        receive::receive(&self.inner.deps, &self.inner.disk, tenant, offers).await
+    pub fn receive(&self, tenant: TenantId, offers: Vec<Offer>) -> BoxFuture<'_, Result<Vec<Received>>> {
+        Box::pin(receive::receive(&self.inner.deps, &self.inner.disk, tenant, offers))
     }
 
     /// What is needed to show a document or hand it out, by its id or one of its ingestions'.
@@ -224,31 +235,43 @@ impl Service {
     }
 
     /// A page of a document as a picture. The head is that of a document of this tenant.
-    pub async fn page_picture(
-        &self,
+    pub fn page_picture<'a>(
+        &'a self,
         tenant: TenantId,
-        head: &DocumentHead,
+        head: &'a DocumentHead,
         page: u32,
         size: PictureSize,
-    ) -> Result<Picture> {
-        self.inner.viewer.picture(&self.inner.deps, tenant, head, page, size).await
+    ) -> BoxFuture<'a, Result<Picture>> {
+        Box::pin(self.inner.viewer.picture(&self.inner.deps, tenant, head, page, size))
     }
 
     /// The words of a page of a document, and where they stand.
-    pub async fn page_words(&self, tenant: TenantId, id: &str, page: u32) -> Result<PageWords> {
-        let head = find_head(&self.inner.deps, tenant, id).await?;
-        self.inner.viewer.words(&self.inner.deps, tenant, &head, page).await
+    pub fn page_words<'a>(
+        &'a self,
+        tenant: TenantId,
+        id: &'a str,
+        page: u32,
+    ) -> BoxFuture<'a, Result<PageWords>> {
+        Box::pin(async move {
+            let head = find_head(&self.inner.deps, tenant, id).await?;
+            self.inner.viewer.words(&self.inner.deps, tenant, &head, page).await
+        })
     }
 
     /// What docmill reads from some content; nothing is stored.
-    pub async fn read(&self, tenant: TenantId, path: String, content: Content) -> Result<ReadAnswer> {
+    pub fn read(
+        &self,
+        tenant: TenantId,
+        path: String,
+        content: Content,
+    ) -> BoxFuture<'_, Result<ReadAnswer>> {
         let deps = &self.inner.deps;
-        read(deps.reader.as_ref(), deps.ocr.as_ref(), &deps.settings, tenant, path, content).await
+        Box::pin(read(deps.reader.as_ref(), deps.ocr.as_ref(), &deps.settings, tenant, path, content))
     }
 
     /// The page that Prometheus scrapes. It tells nothing of a tenant, and is there even if the store is not.
-    pub async fn metrics(&self) -> Result<String> {
-        sample::page(&self.inner).await
+    pub fn metrics(&self) -> BoxFuture<'_, Result<String>> {
+        Box::pin(sample::page(&self.inner))
     }
 
     /// Whether the store answers.
