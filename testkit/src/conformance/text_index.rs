@@ -61,6 +61,7 @@ pub fn suite() -> Suite<dyn TextIndex> {
             facets_count_what_is_rare_in_one_batch_and_frequent_in_another,
             words_are_folded_for_snippets,
             limit_takes_the_best_of_a_thousand,
+            rewind_keeps_what_there_is_until_it_is_replaced,
             clear_empties_and_resets,
             long_words_are_dropped,
         ],
@@ -696,6 +697,22 @@ async fn limit_takes_the_best_of_a_thousand(bench: Subject) {
         assert_eq!(some, all[..limit], "a page is the beginning of the whole");
     }
     assert_eq!(index.count(ANNA).await.unwrap(), 1_000);
+}
+
+async fn rewind_keeps_what_there_is_until_it_is_replaced(bench: Subject) {
+    let index = bench.open().await;
+    apply(&*index, vec![put(1, "apple"), put(2, "apple")], 8).await;
+    index.rewind().await.unwrap();
+    assert_eq!(index.watermark().await.unwrap(), 0);
+    assert_eq!(find(&*index, "apple").await.len(), 2, "search goes on");
+    assert!(!index.apply(vec![put(9, "apple")], 8, 9).await.unwrap(), "what was read before is refused");
+    // The same changes again, of which one is another now.
+    apply(&*index, vec![put(1, "pear"), IndexChange::Remove(ANNA, id(2))], 8).await;
+    drop(index);
+    let index = bench.open().await;
+    assert!(find(&*index, "apple").await.is_empty());
+    assert_eq!(find(&*index, "pear").await, [1]);
+    assert_eq!((index.watermark().await.unwrap(), index.count(ANNA).await.unwrap()), (8, 1));
 }
 
 async fn clear_empties_and_resets(bench: Subject) {

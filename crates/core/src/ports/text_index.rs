@@ -107,6 +107,10 @@ pub trait TextIndex: Send + Sync {
     /// How many documents of a tenant are in the index.
     async fn count(&self, tenant: TenantId) -> Result<u64>;
 
+    /// Sets the watermark to zero and keeps what there is: every change is applied again, each document in the place of
+    /// what the index had of it, and search goes on meanwhile.
+    async fn rewind(&self) -> Result<()>;
+
     /// Empties the index and sets the watermark to zero.
     async fn clear(&self) -> Result<()>;
 

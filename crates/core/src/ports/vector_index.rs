@@ -108,6 +108,7 @@ pub trait VectorIndex: Send + Sync {
     /// How many passages of a tenant are in the index.
     async fn count(&self, tenant: TenantId) -> Result<u64>;
 
-    /// Empties the index and sets the watermark to zero.
-    async fn clear(&self) -> Result<()>;
+    /// Sets the watermark to zero and forgets what passages were made from, but not the passages: every document is
+    /// embedded again, and found by what it had until then.
+    async fn rewind(&self) -> Result<()>;
 }

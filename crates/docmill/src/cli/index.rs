@@ -27,7 +27,7 @@ enum Action {
     Rebuild(Rebuild),
 }
 
-/// Empty the index and fill it again from what was read; search finds more and more meanwhile
+/// Fill the index again from what was read; search goes on meanwhile, with what it had
 #[derive(Debug, clap::Args)]
 struct Rebuild {
     /// Also what documents mean, which takes the model a while

@@ -148,9 +148,9 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         Call::Backup { to } => counted(backup::backup(inner, Path::new(&to)).await?),
         Call::Doctor => json(doctor::examine(inner, tenant).await),
         Call::IndexRebuild { meanings } => {
-            inner.deps.index.clear().await?;
+            inner.deps.index.rewind().await?;
             if meanings {
-                inner.deps.vectors.clear().await?;
+                inner.deps.vectors.rewind().await?;
             }
             counted(store.status(tenant).await?.documents)
         }

@@ -90,6 +90,12 @@ impl TextIndex for FakeIndex {
         Ok(0)
     }
 
+    async fn rewind(&self) -> Result<()> {
+        let mut shared = self.shared.lock().unwrap();
+        (shared.upto, shared.turn) = (0, None);
+        Ok(())
+    }
+
     async fn clear(&self) -> Result<()> {
         *self.shared.lock().unwrap() = Shared::default();
         Ok(())

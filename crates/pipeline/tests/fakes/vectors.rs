@@ -94,8 +94,10 @@ impl VectorIndex for FakeVectors {
         Ok(self.passages().values().sum::<usize>() as u64)
     }
 
-    async fn clear(&self) -> Result<()> {
-        *self.state() = State::default();
+    async fn rewind(&self) -> Result<()> {
+        let mut state = self.state();
+        state.watermark = 0;
+        state.documents.values_mut().for_each(|document| document.source.clear());
         Ok(())
     }
 }

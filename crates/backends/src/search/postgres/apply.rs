@@ -79,18 +79,31 @@ pub(super) async fn apply(
     Ok(true)
 }
 
+/// Goes back to the beginning. A batch that is being applied ends first, and one that was read before is refused then,
+/// because the watermark is not where it begins.
+pub(super) async fn rewind(pool: &PgPool) -> Result<()> {
+    let mut tx = begin(pool).await?;
+    to_beginning(&mut tx).await?;
+    tx.commit().await.map_err(broken("begin again"))
+}
+
 /// Empties the index. Queries wait for it, and it for them.
 pub(super) async fn clear(pool: &PgPool) -> Result<()> {
     let mut tx = begin(pool).await?;
-    query::<Postgres>("UPDATE text_index_state SET watermark = 0, holder = NULL, held_until = NULL")
-        .execute(&mut *tx)
-        .await
-        .map_err(broken("be emptied"))?;
+    to_beginning(&mut tx).await?;
     query::<Postgres>("TRUNCATE text_index_row, text_index_tenant, text_index_word")
         .execute(&mut *tx)
         .await
         .map_err(broken("be emptied"))?;
     tx.commit().await.map_err(broken("be emptied"))
+}
+
+async fn to_beginning(conn: &mut PgConnection) -> Result<()> {
+    query::<Postgres>("UPDATE text_index_state SET watermark = 0, holder = NULL, held_until = NULL")
+        .execute(conn)
+        .await
+        .map(drop)
+        .map_err(broken("begin again"))
 }
 
 async fn begin(pool: &PgPool) -> Result<PgTransaction<'static>> {

@@ -160,6 +160,10 @@ impl TextIndex for PostgresIndex {
         Ok(documents.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
     }
 
+    async fn rewind(&self) -> Result<()> {
+        apply::rewind(&self.ready().await?.pool).await
+    }
+
     async fn clear(&self) -> Result<()> {
         apply::clear(&self.ready().await?.pool).await
     }

@@ -156,6 +156,10 @@ impl TextIndex for TantivyIndex {
         .await
     }
 
+    async fn rewind(&self) -> Result<()> {
+        self.blocking(|inner| inner.commit(None, 0, |_, _| Ok(())).map(|_| ())).await
+    }
+
     async fn clear(&self) -> Result<()> {
         self.blocking(|inner| {
             inner.commit(None, 0, |writer, _| writer.delete_all_documents().map(|_| ())).map(|_| ())

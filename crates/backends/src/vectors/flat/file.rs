@@ -169,12 +169,10 @@ impl File {
         Ok(Some(applied))
     }
 
-    pub(super) fn clear(&mut self) -> Result<()> {
+    pub(super) fn rewind(&self) -> Result<()> {
         self.conn
-            .execute_batch(
-                "BEGIN; DELETE FROM passage; DELETE FROM document; UPDATE state SET model = '', watermark = 0; COMMIT;",
-            )
-            .map_err(broken("empty"))
+            .execute_batch("BEGIN; UPDATE document SET source = ''; UPDATE state SET watermark = 0; COMMIT;")
+            .map_err(broken("begin again with"))
     }
 
     pub(super) fn sources(&self, tenant: TenantId, documents: &[DocumentId]) -> Result<Vec<Option<String>>> {

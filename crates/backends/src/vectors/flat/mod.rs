@@ -227,14 +227,7 @@ impl VectorIndex for FlatIndex {
         .await
     }
 
-    async fn clear(&self) -> Result<()> {
-        self.blocking(|inner| {
-            inner.with_file(|file| {
-                file.clear()?;
-                *inner.shelves.write().unwrap_or_else(PoisonError::into_inner) = None;
-                Ok(())
-            })
-        })
-        .await
+    async fn rewind(&self) -> Result<()> {
+        self.blocking(|inner| inner.with_file(|file| file.rewind())).await
     }
 }

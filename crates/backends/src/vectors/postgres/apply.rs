@@ -52,14 +52,16 @@ pub(super) async fn apply(
     Ok(true)
 }
 
-pub(super) async fn clear(pool: &PgPool) -> Result<()> {
+/// The state is taken first, as a batch takes it: one that is being applied ends before, and the next finds no source
+/// that is its own.
+pub(super) async fn rewind(pool: &PgPool) -> Result<()> {
     raw_sql(
-        "BEGIN; TRUNCATE vector_index_document, vector_index_passage;
-         UPDATE vector_index_state SET model = '', watermark = 0, holder = NULL; COMMIT",
+        "BEGIN; UPDATE vector_index_state SET watermark = 0, holder = NULL;
+         UPDATE vector_index_document SET source = ''; COMMIT",
     )
     .execute(pool)
     .await
-    .map_err(broken("empty itself"))?;
+    .map_err(broken("begin again"))?;
     Ok(())
 }
 

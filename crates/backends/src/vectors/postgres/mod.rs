@@ -197,8 +197,8 @@ impl VectorIndex for PostgresVectors {
             .map_err(broken("count passages"))
     }
 
-    async fn clear(&self) -> Result<()> {
-        apply::clear(&self.ready().await?.pool).await
+    async fn rewind(&self) -> Result<()> {
+        apply::rewind(&self.ready().await?.pool).await
     }
 }
 
