@@ -10,7 +10,7 @@ use docmill_core::id::{ContentHash, Epoch};
 use docmill_core::ingestion::{Facts, IngestionEnd, IngestionStatus};
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    ClaimSpec, Commit, Committed, Done, FanOut, NewWorker, Outcome, StepRecord,
+    ClaimSpec, Commit, Committed, Done, FanOut, NewWorker, Outcome, Receipt, StepRecord,
 };
 use docmill_core::problem::ResultCode;
 use docmill_core::task::{LOST_BEFORE_ALONE, Lease, MAX_LOST, Size, TaskKind};
@@ -40,6 +40,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         dead_part_does_not_block_its_join,
         degraded_result_is_never_reused,
         workers_are_listed_while_they_live,
+        why_tells_that_no_worker_takes_the_kind,
     ]
 }
 
@@ -364,4 +365,31 @@ async fn workers_are_listed_while_they_live(bench: Bench<dyn Store>) {
         docmill_core::answer::IngestionCounts { in_progress: 1, ..Default::default() }
     );
     assert_eq!(IngestionStatus::InProgress.name(), "in_progress");
+}
+
+async fn why_tells_that_no_worker_takes_the_kind(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let id = world.receive(None, 2).await[0].ingestion_id.to_string();
+    let other = world.store.tenant("other").await.unwrap();
+    world.take(Receipt { tenant_id: other, ..world.receipt(None, "theirs.txt", "theirs") }).await;
+    let waiting_for = async || world.store.why(world.tenant, &id).await.unwrap().unwrap().waiting_for;
+    let register = async |kinds: &[&str]| {
+        let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        let worker_id = world.worker();
+        let worker = NewWorker { worker_id, host: "h".into(), pid: 1, slots: 1, kinds };
+        world.store.register_worker(worker).await.unwrap();
+        worker_id
+    };
+    assert!(waiting_for().await.contains("none that does extract-text is running"));
+    register(&["join-text", "text"]).await;
+    assert!(waiting_for().await.contains("none that does extract-text is running"));
+    let fit = register(&["join-text", "extract-text"]).await;
+    assert_eq!(
+        waiting_for().await,
+        "a free worker to do extract-text; 2 tasks are queued",
+        "its own tenant's"
+    );
+    world.store.retire_worker(fit).await.unwrap();
+    register(&[]).await;
+    assert!(waiting_for().await.starts_with("a free worker"), "one without kinds takes all");
 }
