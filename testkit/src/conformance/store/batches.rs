@@ -198,7 +198,8 @@ async fn replayed_item_reopens_its_batch_silently(bench: Bench<dyn Store>) {
     world.seal(batch, 1).await;
     let lease = world.claim_one().await;
     let error = super::failure(ErrorKind::Timeout);
-    let dead = Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true };
+    let dead =
+        Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true, next: None };
     world.report(&lease, dead).await;
     assert_eq!(world.totals(batch).await.state, BatchState::Finished);
     let id = received[0].document_id.unwrap().to_string();
