@@ -262,7 +262,7 @@ impl Ingest<'_> {
             self.cx.terminal.object(&answer)?;
         }
         let name = totals.name.unwrap_or_else(|| batch_id.to_string());
-        self.cx.terminal.note(&summary::interrupted(&answer, &name, sealed));
+        self.cx.terminal.note(&summary::interrupted(&answer, &name, sealed, totals.paused));
         Ok(Exit::Interrupted)
     }
 
