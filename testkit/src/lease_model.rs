@@ -147,7 +147,8 @@ async fn apply(world: &World, batch: BatchId, workers: &[WorkerId], model: &mut 
         Op::Die(pick) => {
             let error = failure(ErrorKind::Timeout);
             let end = IngestionEnd::failed(error.clone());
-            let outcome = || Outcome::Dead { error: error.clone(), charged: true, end: Some(end.clone()) };
+            let outcome =
+                || Outcome::Dead { error: error.clone(), charged: true, end: Some(end.clone()), next: None };
             report(world, model, *pick, TaskEvent::Die, true, &outcome).await;
         }
         Op::Release(pick) => release(world, model, *pick).await,

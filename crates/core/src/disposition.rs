@@ -36,11 +36,15 @@ pub enum Disposition {
 pub const ATTEMPTS_PER_SIZE: u32 = 2;
 /// Failures of one step, over all sizes.
 pub const MAX_ATTEMPTS: u32 = 3;
-/// Retries that cost no attempt end at this age of the task.
-pub const MAX_FREE_RETRY_AGE: Duration = Duration::from_hours(6);
+/// Retries that cost no attempt end when the task has been failing for so long.
+pub const MAX_FREE_RETRIES: Duration = Duration::from_hours(6);
 
-/// Decides. `attempts` counts the failures before this one.
-pub fn decide(kind: ErrorKind, attempts: Attempts, size: Size, age: Duration) -> Disposition {
+/// Pauses before the next try; whoever schedules adds as much again at most.
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// Decides. `attempts` counts the failures before this one; the first of them was `failing_for` ago.
+pub fn decide(kind: ErrorKind, attempts: Attempts, size: Size, failing_for: Duration) -> Disposition {
     match kind {
         ErrorKind::KnownSystemFile => Disposition::Skip,
         ErrorKind::UnsupportedFormat
@@ -66,10 +70,15 @@ pub fn decide(kind: ErrorKind, attempts: Attempts, size: Size, age: Duration) ->
             Size::Large => Disposition::Fail,
         },
         ErrorKind::ChildCrashed => climb(attempts, size),
-        ErrorKind::RateLimited => free_retry(Duration::from_secs(30), age),
-        ErrorKind::Unavailable | ErrorKind::DiskFull => free_retry(backoff(attempts.lost.max(1)), age),
+        ErrorKind::RateLimited => free_retry(Duration::from_secs(30), failing_for),
+        // Whoever is away is asked less and less often, and missed for no longer than they were away.
+        ErrorKind::Unavailable | ErrorKind::DiskFull => {
+            free_retry((failing_for / 2).clamp(SHORTEST_PAUSE, LONGEST_PAUSE), failing_for)
+        }
         // Whoever installs or configures the missing thing should not have to replay dead letters.
-        ErrorKind::InvalidConfig | ErrorKind::MissingDependency => free_retry(Duration::from_mins(1), age),
+        ErrorKind::InvalidConfig | ErrorKind::MissingDependency => {
+            free_retry(Duration::from_mins(1), failing_for)
+        }
         ErrorKind::Conflict | ErrorKind::StaleLease | ErrorKind::Cancelled => Disposition::Abandon,
         ErrorKind::ShuttingDown => Disposition::Release,
     }
@@ -89,13 +98,17 @@ fn climb(before: Attempts, size: Size) -> Disposition {
     }
 }
 
-fn free_retry(after: Duration, age: Duration) -> Disposition {
-    if age > MAX_FREE_RETRY_AGE { Disposition::Fail } else { Disposition::Retry { after, charged: false } }
+fn free_retry(after: Duration, failing_for: Duration) -> Disposition {
+    if failing_for > MAX_FREE_RETRIES {
+        Disposition::Fail
+    } else {
+        Disposition::Retry { after, charged: false }
+    }
 }
 
-/// One second, then doubling up to five minutes.
+/// The shortest pause, then doubling up to the longest.
 fn backoff(times: u32) -> Duration {
-    Duration::from_secs(1_u64 << times.saturating_sub(1).min(8)).min(Duration::from_mins(5))
+    (SHORTEST_PAUSE * (1 << times.saturating_sub(1).min(8))).min(LONGEST_PAUSE)
 }
 
 #[cfg(test)]
@@ -134,10 +147,26 @@ mod tests {
     }
 
     #[test]
-    fn free_retries_end_by_age() {
-        let old = MAX_FREE_RETRY_AGE + Duration::from_secs(1);
+    fn free_retries_end_after_hours_of_failing() {
+        let long = MAX_FREE_RETRIES + Duration::from_secs(1);
         for kind in [ErrorKind::Unavailable, ErrorKind::RateLimited, ErrorKind::MissingDependency] {
-            assert_eq!(decide(kind, Attempts::default(), Size::Small, old), Disposition::Fail);
+            assert_eq!(decide(kind, Attempts::default(), Size::Small, long), Disposition::Fail);
+        }
+    }
+
+    #[test]
+    fn what_is_away_for_hours_is_not_asked_every_second() {
+        for kind in [ErrorKind::Unavailable, ErrorKind::DiskFull] {
+            let (mut failing_for, mut tries) = (Duration::ZERO, 0);
+            while let Disposition::Retry { after, charged } =
+                decide(kind, Attempts::default(), Size::Small, failing_for)
+            {
+                assert!(!charged && after <= LONGEST_PAUSE);
+                assert!(after <= SHORTEST_PAUSE.max(failing_for), "back soon after a short absence");
+                failing_for += after;
+                tries += 1;
+            }
+            assert!((60..100).contains(&tries), "{tries} tries of {kind} in six hours");
         }
     }
 }

@@ -176,8 +176,8 @@ pub struct Lease {
     pub attempts: Attempts,
     /// What the handler needs, as JSON.
     pub payload: Option<String>,
-    /// When the task was first queued; retries that cost nothing are bounded by its age.
-    pub queued_at: Timestamp,
+    /// When the task first failed since it was queued or replayed; none if it has not.
+    pub failing_since: Option<Timestamp>,
     /// How long it was due before it was claimed, by the store's clock; none if it was handed on at once.
     pub waited: Option<Duration>,
     /// What it is about.
@@ -189,6 +189,12 @@ impl Lease {
     /// vanished with it before.
     pub fn alone(&self) -> bool {
         self.attempts.lost >= LOST_BEFORE_ALONE
+    }
+
+    /// How long the task has been failing. How long it waited for its first try is none of that: a long queue is no
+    /// reason to give up early.
+    pub fn failing_for(&self, now: Timestamp) -> Duration {
+        self.failing_since.map_or(Duration::ZERO, |since| now.since(since))
     }
 }
 

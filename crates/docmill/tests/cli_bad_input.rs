@@ -292,6 +292,29 @@ fn archives_that_multiply_inside_each_other_end_at_the_limit_of_the_tree() {
 }
 
 #[test]
+fn members_beyond_a_limit_fail_the_import_until_a_retry_with_another_limit() {
+    let mill = Mill::new();
+    let members = ["a.txt", "b.txt", "c.txt", "d.txt"];
+    mill.write("many.zip", archive(members.map(|name| (name, name.as_bytes()))));
+    let mut command = mill.command(&["ingest", "in", "--batch", "many", "--json"]);
+    let run = finish(command.env("DOCMILL_LIMITS_MAX_ENTRIES", "3")).expect(7);
+    let answer = run.says(&["limits.max_entries"]).json();
+    let counts = ["received", "children", "completed", "failed"].map(|key| answer[key].as_u64().unwrap());
+    assert_eq!(counts, [1, 4, 4, 1], "{answer}");
+    let audit = mill.run(&["audit", "--batch", "many", "--json"]).expect(0).json();
+    assert_eq!((audit["expected"].as_u64(), audit["failed"].as_u64()), (Some(5), Some(1)), "{audit}");
+    let list = mill.run(&["list", "--json"]).expect(0).json();
+    let zip = list["documents"].as_array().unwrap().iter().find(|line| line["name"] == "many.zip").unwrap();
+    let id = zip["document_id"].as_str().unwrap().to_owned();
+    assert_eq!(mill.run(&["retry", &id, "--json"]).expect(0).json()["count"], 1);
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    let why = mill.run(&["why", &id, "--json"]).expect(0).json();
+    assert_eq!(why["waiting_for"], "nothing: it is done", "{why}");
+    assert_eq!(mill.run(&["list", "--json"]).expect(0).json()["documents"].as_array().unwrap().len(), 5);
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
 fn equal_archives_side_by_side_are_duplicates_and_no_circle() {
     let mill = Mill::new();
     let inner = archive([("a.txt", b"x\n".as_slice())]);

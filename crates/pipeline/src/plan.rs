@@ -10,8 +10,8 @@
 //!                             +-> end (empty, unsupported, nested too deep)
 //! ```
 //!
-//! The other two functions say what becomes of the ingestion when a task does not succeed: [`degrade`] when
-//! trying again cannot help and what there is must do, [`recover`] when the task becomes a dead letter.
+//! The other two functions say what follows a task that does not succeed: [`degrade`] when trying again cannot help and
+//! what there is must do, [`recover`] when the task becomes a dead letter.
 //! Whether it comes to that is decided in `docmill_core::disposition`, never here.
 
 use docmill_core::ErrorKind;
@@ -185,53 +185,63 @@ fn after_text(text: &TextEnd, result: ResultCode, problems: Vec<Problem>) -> Ing
     IngestionEnd::completed(result, text.problems.iter().cloned().chain(problems).collect())
 }
 
-/// The end of an ingestion whose task met an error that trying again cannot cure: it completes with what there
-/// is, `text` being what was read before. Null while parts of it are still at work: their join says what is missing.
-pub fn degrade(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Option<IngestionEnd> {
+/// What follows a task that met an error which trying again cannot cure: its ingestion completes with what there is.
+/// Nothing by itself while parts of it are still at work: their join says what is missing.
+pub fn degrade(
+    kind: &TaskKind,
+    bytes: u64,
+    payload: &Payload,
+    error: &ErrorNote,
+    engine: &EngineSettings,
+) -> Step {
     if *kind == transcribe::part::KIND {
-        return None;
+        return Step::Wait;
     }
     if let Some(code) = enriching(kind) {
-        return Some(unenriched(text, code, error));
+        return unenriched(code, bytes, payload, error, engine);
     }
-    if let Some(text) = text {
-        return Some(after_text(text, ResultCode::of(error.kind), vec![Problem::from(error)]));
-    }
-    Some(IngestionEnd::completed(ResultCode::of(error.kind), vec![Problem::from(error)]))
+    Step::End(match &payload.text {
+        Some(text) => after_text(text, ResultCode::of(error.kind), vec![Problem::from(error)]),
+        None => IngestionEnd::completed(ResultCode::of(error.kind), vec![Problem::from(error)]),
+    })
 }
 
-/// The end of an ingestion whose task has become a dead letter (N-5). Without text a document is still a
-/// document, and so is one whose `text` was read and whose members are missing; without its bytes or as a mere
-/// container without its members it is not. Null while parts of it are still at work.
-pub fn recover(kind: &TaskKind, text: Option<&TextEnd>, error: &ErrorNote) -> Option<IngestionEnd> {
+/// What follows a task that has become a dead letter (N-5). Without text a document is still a document, and so is one
+/// whose text was read and whose members are missing; without its bytes or as a mere container without its members it
+/// is not. Nothing by itself while parts of it are still at work.
+pub fn recover(
+    kind: &TaskKind,
+    bytes: u64,
+    payload: &Payload,
+    error: &ErrorNote,
+    engine: &EngineSettings,
+) -> Step {
     let problem = |code| Problem { code, ..Problem::from(error) };
     let is_text = *kind == transcribe::text::KIND || *kind == transcribe::join::KIND;
     let has_bytes = error.kind != ErrorKind::NotFound;
     if *kind == transcribe::part::KIND {
-        None
-    } else if let Some(code) = enriching(kind) {
-        Some(unenriched(text, code, error))
-    } else if let Some(text) = text {
+        return Step::Wait;
+    }
+    if let Some(code) = enriching(kind) {
+        return unenriched(code, bytes, payload, error, engine);
+    }
+    Step::End(if let Some(text) = &payload.text {
         let code = ResultCode::FileMissingOrIncomplete;
-        Some(IngestionEnd {
+        IngestionEnd {
             needs_review: true,
             error: Some(error.clone()),
             ..after_text(text, code, vec![problem(code)])
-        })
+        }
     } else if is_text && has_bytes {
-        Some(IngestionEnd {
+        IngestionEnd {
             needs_review: true,
             error: Some(error.clone()),
             ..IngestionEnd::completed(ResultCode::TextUnavailable, vec![problem(ResultCode::TextUnavailable)])
-        })
+        }
     } else {
         let code = ResultCode::FileMissingOrIncomplete;
-        Some(IngestionEnd {
-            result: code,
-            problems: vec![problem(code)],
-            ..IngestionEnd::failed(error.clone())
-        })
-    }
+        IngestionEnd { result: code, problems: vec![problem(code)], ..IngestionEnd::failed(error.clone()) }
+    })
 }
 
 /// What is missing if a task that only adds to a document does not get on.
@@ -245,13 +255,20 @@ fn enriching(kind: &TaskKind) -> Option<ResultCode> {
     }
 }
 
-/// The end of an ingestion that could not be added to for reasons of docmill's own: the document has everything else.
-fn unenriched(text: Option<&TextEnd>, code: ResultCode, error: &ErrorNote) -> IngestionEnd {
+/// What follows where a document could not be added to for reasons of docmill's own: it has everything else, and its
+/// members are still to be had.
+fn unenriched(
+    code: ResultCode,
+    bytes: u64,
+    payload: &Payload,
+    error: &ErrorNote,
+    engine: &EngineSettings,
+) -> Step {
+    let read = payload.text.clone();
+    let text = read.unwrap_or(TextEnd { result: ResultCode::Success, problems: Vec::new() });
     let problem = Problem { code, ..Problem::from(error) };
-    match text {
-        Some(text) => after_text(text, ResultCode::Success, vec![problem]),
-        None => IngestionEnd::completed(ResultCode::Success, vec![problem]),
-    }
+    let carried = payload.carried().with_members(payload.members);
+    after_meaning(with(text, Some(problem)), None, bytes, &carried, engine)
 }
 
 /// The first task of something that came in.
@@ -396,30 +413,36 @@ mod tests {
 
     #[test]
     fn recovery_of_every_kind_is_as_written() {
+        let engine = EngineSettings::default();
         let mut table = String::new();
         for error in [Error::child_crashed("signal 11"), Error::not_found("no blob `documents/x`")] {
             for handler in crate::stages::ALL {
-                let end = recover(&handler.kind(), None, &note(&error));
-                let end = end.as_ref().map_or("ends nothing".into(), ended);
-                table.push_str(&format!("{} {} -> {end}\n", handler.kind(), error.kind()));
+                let step = recover(&handler.kind(), 10, &Payload::default(), &note(&error), &engine);
+                table.push_str(&format!("{} {} -> {}\n", handler.kind(), error.kind(), shown(&step)));
             }
-            let end = recover(&unpack::document::KIND, Some(&read()), &note(&error));
-            let end = end.as_ref().map_or("ends nothing".into(), ended);
-            table.push_str(&format!("{} after text {} -> {end}\n", unpack::document::KIND, error.kind()));
+            let after_text = Payload::default().with_text(read());
+            let step = recover(&unpack::document::KIND, 10, &after_text, &note(&error), &engine);
+            table.push_str(&format!(
+                "{} after text {} -> {}\n",
+                unpack::document::KIND,
+                error.kind(),
+                shown(&step)
+            ));
         }
         insta::assert_snapshot!(table);
     }
 
     #[test]
     fn degraded_end_of_every_kind_keeps_the_document() {
+        let engine = EngineSettings::default();
+        let locked = note(&Error::encrypted("a password is needed"));
         for handler in crate::stages::ALL {
-            let end = degrade(&handler.kind(), None, &note(&Error::encrypted("a password is needed")));
-            match end {
-                Some(end) if enriching(&handler.kind()).is_some() => {
+            match degrade(&handler.kind(), 10, &Payload::default(), &locked, &engine) {
+                Step::End(end) if enriching(&handler.kind()).is_some() => {
                     assert_eq!((end.result, end.problems.len()), (ResultCode::Success, 1));
                 }
-                Some(end) => assert_eq!(end.result, ResultCode::PasswordProtected),
-                None => assert_eq!(handler.kind(), transcribe::part::KIND),
+                Step::End(end) => assert_eq!(end.result, ResultCode::PasswordProtected),
+                _ => assert_eq!(handler.kind(), transcribe::part::KIND),
             }
         }
     }
@@ -441,8 +464,8 @@ mod tests {
         for outcome in [unpacked, Outcome::Stopped(limit.clone())] {
             ends.push_str(&format!("{}\n", shown(&after(outcome, 10, &payload, &engine))));
         }
-        let degraded = degrade(&unpack::document::KIND, payload.text.as_ref(), &limit);
-        ends.push_str(&degraded.as_ref().map_or(String::new(), ended));
+        let degraded = degrade(&unpack::document::KIND, 10, &payload, &limit, &engine);
+        ends.push_str(&shown(&degraded));
         assert_eq!(
             ends,
             "ends completed SUCCESS [\"InvalidFile: page 3 is damaged\"]\n\
@@ -465,6 +488,26 @@ mod tests {
         assert_eq!(next.kind, unpack::document::KIND);
         let payload = Payload::parse(next.payload.as_deref()).unwrap();
         assert_eq!((payload.text, payload.members), (Some(read()), false));
+    }
+
+    #[test]
+    fn members_are_unpacked_whatever_becomes_of_the_model_and_the_record() {
+        let engine = EngineSettings::default();
+        let asked = Payload::FORCE.with_text(read()).with_members(true).with_schema("invoice".into());
+        let lost = note(&Error::worker_lost("the worker vanished"));
+        for kind in [classify::document::KIND, extract::record::KIND] {
+            for step in
+                [recover(&kind, 10, &asked, &lost, &engine), degrade(&kind, 10, &asked, &lost, &engine)]
+            {
+                let Step::Next(next) = step else { panic!("its members are lost: {step:?}") };
+                assert_eq!(next.kind, unpack::document::KIND);
+                let payload = Payload::parse(next.payload.as_deref()).unwrap();
+                let text = payload.text.unwrap();
+                let told: Vec<ResultCode> = text.problems.iter().map(|problem| problem.code).collect();
+                assert_eq!(told, [read().problems[0].code, enriching(&kind).unwrap()]);
+                assert_eq!((text.result, payload.force), (ResultCode::Success, true));
+            }
+        }
     }
 
     #[test]

@@ -172,7 +172,7 @@ async fn fill(bench: &Bench<dyn Doors>, store: Arc<dyn Store>) -> World {
     };
     world.report(&leases[1], retry).await;
     let end = IngestionEnd::failed(failure(ErrorKind::Bug));
-    let dead = Outcome::Dead { error: failure(ErrorKind::Bug), charged: true, end: Some(end) };
+    let dead = Outcome::Dead { error: failure(ErrorKind::Bug), charged: true, end: Some(end), next: None };
     world.report(&leases[2], dead).await;
     unpack(&world, &leases[3]).await;
     world.store.release(vec![(leases[3].task_id, leases[3].epoch)]).await.unwrap();

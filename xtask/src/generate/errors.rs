@@ -13,12 +13,12 @@ pub(super) fn page() -> String {
         "# Errors and what follows them\n\n\
          One pure function decides what happens after an error: `decide` in `crates/core/src/disposition.rs`.\n\
          No other place retries.\n\
-         A step may fail {} times in all, {} times in one size class; retries that cost nothing end when the task is \
-         {} hours old.\n\n\
+         A step may fail {} times in all, {} times in one size class; retries that cost nothing end when the task \
+         has been failing for {} hours.\n\n\
          | kind | first failure on small | first failure on large |\n|---|---|---|\n",
         disposition::MAX_ATTEMPTS,
         disposition::ATTEMPTS_PER_SIZE,
-        disposition::MAX_FREE_RETRY_AGE.as_secs() / 3600,
+        disposition::MAX_FREE_RETRIES.as_secs() / 3600,
     );
     for &kind in ErrorKind::ALL {
         let first =

@@ -177,8 +177,10 @@ pub enum Outcome {
         error: ErrorNote,
         /// Counts as an attempt.
         charged: bool,
-        /// What becomes of the ingestion; null while parts of it are still at work.
+        /// What becomes of the ingestion; null while parts of it are still at work, or `next` is to be done.
         end: Option<IngestionEnd>,
+        /// What the ingestion goes on with all the same.
+        next: Option<NewTask>,
     },
 }
 

@@ -42,7 +42,8 @@ fn human(cx: &Context, answer: &WhyAnswer) -> String {
             out.push_str(&format!("\nhint: {hint}"));
         }
     }
-    if let Some(at) = answer.next_try_at {
+    // What is due already waits for something else, which has been told.
+    if let Some(at) = answer.next_try_at.filter(|at| *at > now) {
         out.push_str(&format!("\nit is tried again {}", relative(now, at)));
     }
     if let Some(lease) = &answer.lease {

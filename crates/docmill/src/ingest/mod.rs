@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docmill_core::Result;
-use docmill_core::answer::{IngestAnswer, StatusAnswer};
+use docmill_core::answer::{AuditAnswer, IngestAnswer, StatusAnswer};
 use docmill_core::batch::{BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::call::Call;
 use docmill_core::clock::IdGen as _;
@@ -262,13 +262,18 @@ impl Ingest<'_> {
             self.cx.terminal.object(&answer)?;
         }
         let name = totals.name.unwrap_or_else(|| batch_id.to_string());
-        self.cx.terminal.note(&summary::interrupted(&answer, &name, sealed));
+        self.cx.terminal.note(&summary::interrupted(&answer, &name, sealed, totals.paused));
         Ok(Exit::Interrupted)
     }
 
     async fn sum_up(&self, totals: &BatchTotals) -> Result<Exit> {
-        let answer = self.answer(totals);
-        let audit = self.session.ask(Call::Audit { batch: Some(totals.batch_id.to_string()) }).await?;
+        let mut answer = self.answer(totals);
+        let audit: AuditAnswer =
+            self.session.ask(Call::Audit { batch: Some(totals.batch_id.to_string()) }).await?;
+        // Members beyond a limit never came out of their containers: only the account knows of them.
+        let left_inside: u64 = audit.containers.iter().map(|container| container.failed).sum();
+        answer.failed += left_inside;
+        answer.children += left_inside;
         if self.cx.terminal.json {
             self.cx.terminal.object(&answer)?;
         } else {

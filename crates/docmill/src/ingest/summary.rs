@@ -48,13 +48,15 @@ pub(super) fn finished(answer: &IngestAnswer, audit: &AuditAnswer) -> String {
     line
 }
 
-pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool) -> String {
+pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool, paused: bool) -> String {
     let state = format!(
         "interrupted: {} received, {} of them still open; nothing is lost",
         counted(answer.received, "item", "items"),
         count(answer.open)
     );
-    let way_on = if sealed {
+    let way_on = if sealed && paused {
+        format!("hint: the batch is paused; `docmill resume {}` lets it go on", shown(name))
+    } else if sealed {
         "hint: `docmill work --exit-when-idle` finishes the work".to_owned()
     } else {
         format!("hint: the same command with `--batch {}` resumes and adds nothing twice", shown(name))
@@ -164,6 +166,16 @@ mod tests {
             unsealed: Vec::new(),
             containers: Vec::new(),
             blobs: BlobAudit::default(),
+        }
+    }
+
+    #[test]
+    fn way_on_after_an_interruption_is_one_that_leads_on() {
+        let hint = |sealed, paused| interrupted(&answer(), "b", sealed, paused);
+        assert!(hint(true, false).contains("`docmill work --exit-when-idle`"));
+        assert!(hint(true, true).contains("`docmill resume b`"));
+        for paused in [false, true] {
+            assert!(hint(false, paused).contains("`--batch b`"), "what was not brought in comes first");
         }
     }
 

@@ -18,8 +18,8 @@ use super::Engine;
 use super::attempt::{self, Ended};
 use super::desk::{self, Answer};
 use super::seat::{Seat, Stop};
-use crate::plan;
-use crate::stages::{self, Context, text_end};
+use crate::plan::{self, Step};
+use crate::stages::{self, Context, payload_of};
 
 /// A store that cannot be reached is asked again after this, doubling up to [`COMMIT_PAUSE_MAX`].
 const COMMIT_PAUSE: Duration = Duration::from_millis(50);
@@ -185,10 +185,14 @@ fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
     let now = deps.clock.now();
     let note = ErrorNote::from(&error);
     let words = Some(error.for_log());
-    match decide(error.kind(), lease.attempts, lease.size, now.since(lease.queued_at)) {
-        Disposition::Skip => Verdict::Report(end_with(Some(IngestionEnd::skipped(note))), words),
+    match decide(error.kind(), lease.attempts, lease.size, lease.failing_for(now)) {
+        Disposition::Skip => Verdict::Report(done_with(Step::End(IngestionEnd::skipped(note))), words),
         Disposition::Degrade => {
-            Verdict::Report(end_with(plan::degrade(&lease.kind, text_end(lease).as_ref(), &note)), words)
+            let (bytes, payload) = (bytes_of(lease), payload_of(lease));
+            Verdict::Report(
+                done_with(plan::degrade(&lease.kind, bytes, &payload, &note, engine.settings())),
+                words,
+            )
         }
         Disposition::Retry { after, charged } => {
             let after = after.max(error.retry_after().unwrap_or_default());
@@ -197,12 +201,11 @@ fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
             Verdict::Report(Outcome::Retry { error: note, run_at, size, units, charged }, words)
         }
         Disposition::Escalate => {
-            let bytes = lease.subject.document.as_ref().map_or(0, |document| document.bytes);
             let size = Size::Large;
-            let units = units(size, bytes, engine.settings().slots_large);
+            let units = units(size, bytes_of(lease), engine.settings().slots_large);
             Verdict::Report(Outcome::Retry { error: note, run_at: now, size, units, charged: true }, words)
         }
-        Disposition::Fail => Verdict::Report(dead(lease, note), words),
+        Disposition::Fail => Verdict::Report(dead(engine, lease, note), words),
         Disposition::Abandon => Verdict::Abandon,
         Disposition::Release => Verdict::HandBack,
     }
@@ -213,16 +216,31 @@ fn spread(after: Duration, fraction: f64) -> Duration {
     after.mul_f64(1.0 + fraction)
 }
 
-fn end_with(end: Option<IngestionEnd>) -> Outcome {
-    Outcome::Done(Box::new(Done { end, ..Done::default() }))
+/// The length of the document that a task is about.
+fn bytes_of(lease: &Lease) -> u64 {
+    lease.subject.document.as_ref().map_or(0, |document| document.bytes)
 }
 
-fn dead(lease: &Lease, error: ErrorNote) -> Outcome {
+fn done_with(step: Step) -> Outcome {
+    let mut done = Done::default();
+    step.into_done(&mut done);
+    Outcome::Done(Box::new(done))
+}
+
+fn dead(engine: &Engine, lease: &Lease, error: ErrorNote) -> Outcome {
     // What costs nothing while it is retried costs nothing when it is given up either.
     let first = decide(error.kind, Attempts::default(), Size::Small, Duration::ZERO);
     let charged = !matches!(first, Disposition::Retry { charged: false, .. });
-    let end = plan::recover(&lease.kind, text_end(lease).as_ref(), &error);
-    Outcome::Dead { error, charged, end }
+    buried(engine, lease, error, charged)
+}
+
+/// The report of a task that becomes a dead letter, with what follows for its ingestion.
+pub(super) fn buried(engine: &Engine, lease: &Lease, error: ErrorNote, charged: bool) -> Outcome {
+    let payload = payload_of(lease);
+    let mut done = Done::default();
+    plan::recover(&lease.kind, bytes_of(lease), &payload, &error, engine.settings()).into_done(&mut done);
+    let Done { end, next, .. } = done;
+    Outcome::Dead { error, charged, end, next }
 }
 
 /// Commits, again and again while the store cannot be reached and the lease holds: the work is done, and the
@@ -245,6 +263,8 @@ async fn commit(
             Ok(Answer { committed: Committed::Accepted { next }, claimed, refilled }) => {
                 crash::point("engine.after_commit");
                 attempt::tell(engine, lease, &Ended::reported(&commit.outcome, duration, words));
+                // A report whose first answer was lost may hear of what followed it when somebody else has that.
+                let next = next.filter(|next| next.worker_id == engine.worker_id);
                 // What follows may need less room than this did.
                 held.refilled = refilled && next.is_none();
                 let lease_ends = asked_at + engine.settings().lease;
@@ -278,7 +298,7 @@ async fn commit(
             // The result itself cannot be stored: report that instead, once.
             _ if !matches!(commit.outcome, Outcome::Dead { .. }) => {
                 let note = ErrorNote { kind: ErrorKind::Bug, ..ErrorNote::from(&error) };
-                let outcome = dead(lease, note);
+                let outcome = dead(engine, lease, note);
                 words = Some(said);
                 commit = Arc::new(Commit { task_id, epoch, duration, continue_for: None, outcome });
             }

@@ -11,12 +11,10 @@ use docmill_core::ports::store::{Commit, Outcome};
 use docmill_core::task::{Lease, MAX_LOST};
 use docmill_core::{Error, Result, crash};
 
-use super::Engine;
 use super::attempt::{self, Ended};
 use super::liveness::{DeadWorker, find_dead};
+use super::{Engine, run};
 use crate::blocking::blocking;
-use crate::plan;
-use crate::stages::text_end;
 
 /// How often the locks of this machine's workers are tried.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -96,13 +94,11 @@ async fn bury(engine: &Engine, lease: &Lease) -> Result<()> {
     let store = &engine.inner.deps.store;
     let error = Error::worker_lost(format!("the worker vanished {MAX_LOST} times with this task"))
         .with_hint("look at the system's log for what killed it, then replay the dead letter");
-    let note = ErrorNote::from(&error);
-    let end = plan::recover(&lease.kind, text_end(lease).as_ref(), &note);
-    let outcome = Outcome::Dead { error: note.clone(), charged: false, end: end.clone() };
-    if let Some(end) = end {
-        store.bury(lease.task_id, lease.epoch, note, end).await?;
+    let outcome = run::buried(engine, lease, ErrorNote::from(&error), false);
+    if let Outcome::Dead { error, end: Some(end), .. } = &outcome {
+        store.bury(lease.task_id, lease.epoch, error.clone(), end.clone()).await?;
     } else {
-        // One part of several: the ingestion goes on without it.
+        // The ingestion goes on: without one part of several, or with what does not depend on the task.
         let (task_id, epoch, outcome) = (lease.task_id, lease.epoch, outcome.clone());
         let commit = Commit { task_id, epoch, duration: Duration::ZERO, outcome, continue_for: None };
         store.commit(commit).await?;

@@ -433,24 +433,26 @@ async fn retry(inner: &Inner, tenant: TenantId, id: Option<&str>) -> Result<Valu
         && answer.count == 0
         && let Some(stage) = unfinished(inner, tenant, id).await?
     {
-        // Nothing failed but what adds to the document: only that step is done again.
+        // There is no dead letter to go on from.
         let ids = [id.to_owned()];
         return json(reprocess::reprocess(inner, tenant, &ids, None, Some(stage), false).await?);
     }
     json(answer)
 }
 
-/// Where to begin with a document that is complete, but of which a model could not say what it is, or what its fields are.
+/// Where to begin with a document that left no dead letter: at the beginning, if it failed or a limit cut it short, because
+/// the limit may be another one now; otherwise with what only adds to it, if that is what failed.
 async fn unfinished(inner: &Inner, tenant: TenantId, id: &str) -> Result<Option<Stage>> {
     let Some(shown) = inner.deps.store.show(tenant, id).await? else { return Ok(None) };
     let has = |code: ResultCode| shown.problems.iter().any(|problem| problem.code == code);
     let nameless = shown.state == DocumentState::Unclassified && inner.deps.llm.is_some();
-    let stage = if has(ResultCode::NotClassified) || nameless {
-        Some(Stage::Classifying)
-    } else {
-        has(ResultCode::NotExtracted).then_some(Stage::Extracting)
-    };
-    Ok(stage.filter(|_| shown.status == Stage::Completed))
+    Ok(match shown.status {
+        Stage::Failed => Some(Stage::Intake),
+        Stage::Completed if has(ResultCode::LimitExceeded) => Some(Stage::Intake),
+        Stage::Completed if has(ResultCode::NotClassified) || nameless => Some(Stage::Classifying),
+        Stage::Completed if has(ResultCode::NotExtracted) => Some(Stage::Extracting),
+        _ => None,
+    })
 }
 
 async fn change_batch(inner: &Inner, tenant: TenantId, batch: &str, change: BatchChange) -> Result<Value> {

@@ -30,7 +30,7 @@ use docmill_core::{Error, Result};
 use crate::deps::Deps;
 use crate::disk::DiskWatch;
 use crate::plan::{self, Outcome};
-use payload::{Payload, TextEnd};
+use payload::Payload;
 
 /// Does one kind of task.
 #[async_trait]
@@ -107,10 +107,10 @@ fn title(given: &str) -> Option<String> {
     (!title.is_empty()).then(|| title.chars().take(MAX_TITLE_CHARS).collect())
 }
 
-/// How the text of a task's document was read, if it was read before. A payload that cannot be read says nothing
+/// What a task carries along, for those who decide what follows its failure. A payload that cannot be read says nothing
 /// here: the task itself fails with it.
-pub(crate) fn text_end(lease: &Lease) -> Option<TextEnd> {
-    Payload::parse(lease.payload.as_deref()).ok()?.text
+pub(crate) fn payload_of(lease: &Lease) -> Payload {
+    Payload::parse(lease.payload.as_deref()).unwrap_or_default()
 }
 
 /// Where the text of a task's document lies: that of its own ingestion, otherwise the newest that was read.

@@ -231,7 +231,7 @@ impl FakeStore {
             priority: 50,
             attempts: Attempts::default(),
             payload: new.payload,
-            queued_at: now,
+            failing_since: None,
             waited: None,
             subject,
         };
@@ -588,15 +588,16 @@ impl Store for FakeStore {
                 let (attempts, grown) = (&mut task.lease.attempts, task.lease.size != size);
                 attempts.total += u32::from(charged);
                 attempts.in_size = if grown { 0 } else { attempts.in_size + u32::from(charged) };
+                task.lease.failing_since.get_or_insert(now);
                 (task.run_at, task.lease.size, task.lease.units) = (run_at, size, units);
                 state.log.push(format!("{kind}: retry on {} after {}", size.name(), error.kind));
                 None
             }
-            Outcome::Dead { error, charged, end } => {
+            Outcome::Dead { error, charged, end, next } => {
                 task.state = TaskState::Dead;
                 task.lease.attempts.total += u32::from(charged);
                 state.log.push(format!("{kind}: dead after {}", error.kind));
-                Self::finish(&mut state, now, commit.task_id, Done { end, ..Done::default() }, None)
+                Self::finish(&mut state, now, commit.task_id, Done { end, next, ..Done::default() }, None)
             }
         };
         drop(state);

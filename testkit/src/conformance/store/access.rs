@@ -239,7 +239,7 @@ async fn removed_document_stops_its_work(bench: Bench<dyn Store>) {
     let dying = world.claim_one().await;
     let error = failure(ErrorKind::Timeout);
     let end = Some(IngestionEnd::failed(error.clone()));
-    world.report(&dying, Outcome::Dead { end, error, charged: true }).await;
+    world.report(&dying, Outcome::Dead { end, error, charged: true, next: None }).await;
     assert_eq!(world.totals(batch).await.dead, 1);
     for received in [&running, &dead] {
         world.store.remove(world.tenant, received.document_id.unwrap()).await.unwrap().unwrap();

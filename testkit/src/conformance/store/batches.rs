@@ -19,6 +19,8 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         paused_batch_is_held_and_goes_on,
         work_of_a_paused_batch_does_not_continue,
         cancelled_batch_stops_what_runs,
+        cancelled_resumption_of_a_batch_leaves_the_ledger_balanced,
+        finished_batch_is_not_cancelled,
         replayed_item_reopens_its_batch_silently,
         batch_is_found_by_name_and_by_id,
     ]
@@ -155,6 +157,37 @@ async fn cancelled_batch_stops_what_runs(bench: Bench<dyn Store>) {
     world.assert_balanced().await;
 }
 
+async fn cancelled_resumption_of_a_batch_leaves_the_ledger_balanced(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(Some("march mail")).await;
+    world.receive(Some(batch), 2).await;
+    world.seal(batch, 2).await;
+    for lease in world.claim(2).await {
+        world.complete(&lease).await;
+    }
+    // The same command again: its walk meets more, and is cancelled before it has counted everything.
+    assert_eq!(world.batch(Some("march mail")).await, batch);
+    world.receive(Some(batch), 3).await;
+    world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.expected, totals.completed, totals.cancelled), (None, 2, 3));
+    world.assert_balanced().await;
+}
+
+async fn finished_batch_is_not_cancelled(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(Some("march mail")).await;
+    world.receive(Some(batch), 1).await;
+    world.seal(batch, 1).await;
+    let lease = world.claim_one().await;
+    world.complete(&lease).await;
+    assert_eq!(world.totals(batch).await.state, BatchState::Finished);
+    let stopped = world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    assert_eq!((stopped, world.totals(batch).await.state), (0, BatchState::Finished));
+    assert_eq!(world.count_events(EventType::ImportCancelled).await, 0);
+    assert_eq!(world.batch(Some("march mail")).await, batch, "it can be opened again");
+}
+
 async fn replayed_item_reopens_its_batch_silently(bench: Bench<dyn Store>) {
     use docmill_core::ErrorKind;
     use docmill_core::ingestion::IngestionEnd;
@@ -165,7 +198,8 @@ async fn replayed_item_reopens_its_batch_silently(bench: Bench<dyn Store>) {
     world.seal(batch, 1).await;
     let lease = world.claim_one().await;
     let error = super::failure(ErrorKind::Timeout);
-    let dead = Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true };
+    let dead =
+        Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true, next: None };
     world.report(&lease, dead).await;
     assert_eq!(world.totals(batch).await.state, BatchState::Finished);
     let id = received[0].document_id.unwrap().to_string();

@@ -161,7 +161,8 @@ async fn broken_unpacking_accounts_for_the_rest(bench: Bench<dyn Store>) {
     let lease = container(&world).await;
     add(&world, chunk(&lease, b"run", 5, vec![member(&world, 0, "a")])).await;
     let error = failure(ErrorKind::Timeout);
-    let dead = Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true };
+    let dead =
+        Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true, next: None };
     world.report(&lease, dead).await;
     let ledger = world.store.ledger(world.tenant, None).await.unwrap();
     assert_eq!((ledger.expected, ledger.failed, ledger.open), (6, 5, 1));

@@ -93,7 +93,8 @@ async fn failed_rerun_keeps_what_was_read(bench: Bench<dyn Store>) {
     world.take(world.receipt(None, "a.txt", "same")).await;
     let lease = world.claim_one().await;
     let error = failure(ErrorKind::Timeout);
-    let dead = Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true };
+    let dead =
+        Outcome::Dead { end: Some(IngestionEnd::failed(error.clone())), error, charged: true, next: None };
     world.report(&lease, dead).await;
     let id = received.document_id.unwrap().to_string();
     let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
@@ -317,6 +318,7 @@ async fn list_of_a_state_is_the_list_of_all_without_the_others(bench: Bench<dyn 
         end: Some(IngestionEnd::failed(error.clone())),
         error: error.clone(),
         charged: true,
+        next: None,
     };
     let mut review = IngestionEnd::completed(ResultCode::Success, Vec::new());
     review.needs_review = true;

@@ -10,10 +10,10 @@ use docmill_core::id::{ContentHash, Epoch};
 use docmill_core::ingestion::{Facts, IngestionEnd, IngestionStatus};
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    ClaimSpec, Commit, Committed, Done, FanOut, NewWorker, Outcome, StepRecord,
+    ClaimSpec, Commit, Committed, Done, FanOut, NewWorker, Outcome, Receipt, StepRecord,
 };
 use docmill_core::problem::ResultCode;
-use docmill_core::task::{LOST_BEFORE_ALONE, Lease, MAX_LOST, Size, TaskKind};
+use docmill_core::task::{LOST_BEFORE_ALONE, Lease, MAX_LOST, NewTask, Size, TaskKind};
 use docmill_core::understanding::Understanding;
 
 use super::world::{KIND, LEASE, Reported as _, World, done, ended, failure, new_task};
@@ -34,12 +34,15 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         escalation_begins_a_new_size,
         losses_are_bounded_and_reports_clear_them,
         dead_letter_can_be_replayed_and_dropped,
+        dead_letter_hands_on_what_does_not_depend_on_it,
+        failing_is_counted_from_the_first_failure_until_a_replay,
         continuation_is_leased_at_once,
         unasked_continuation_is_queued,
         join_runs_after_its_last_part,
         dead_part_does_not_block_its_join,
         degraded_result_is_never_reused,
         workers_are_listed_while_they_live,
+        why_tells_that_no_worker_takes_the_kind,
     ]
 }
 
@@ -221,6 +224,7 @@ async fn dead_letter_can_be_replayed_and_dropped(bench: Bench<dyn Store>) {
         end: Some(IngestionEnd::failed(error)),
         error: failure(ErrorKind::Timeout),
         charged: true,
+        next: None,
     };
     let lease = world.claim_one().await;
     world.report(&lease, die(failure(ErrorKind::Timeout))).await;
@@ -246,6 +250,57 @@ async fn dead_letter_can_be_replayed_and_dropped(bench: Bench<dyn Store>) {
     let missing = world.store.dead_drop(world.tenant, Some(&[dead[0].task_id])).await.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
     world.assert_balanced().await;
+}
+
+async fn dead_letter_hands_on_what_does_not_depend_on_it(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    let received = world.receive(Some(batch), 1).await;
+    world.seal(batch, 1).await;
+    let lease = world.claim_one().await;
+    let next = Some(NewTask { payload: Some("{}".into()), ..new_task(&KIND) });
+    let dead =
+        || Outcome::Dead { error: failure(ErrorKind::Bug), charged: true, end: None, next: next.clone() };
+    assert_eq!(world.report(&lease, dead()).await, Committed::Accepted { next: None });
+    world.report(&lease, dead()).await;
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.dead, totals.open, totals.completed), (1, 1, 0));
+    let next = world.claim(5).await;
+    assert_eq!(next.len(), 1, "queued once, however often it is reported");
+    assert_eq!(next[0].subject.ingestion_id, received[0].ingestion_id);
+    assert_eq!((next[0].payload.as_deref(), next[0].attempts.total), (Some("{}"), 0));
+    world.complete(&next[0]).await;
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.dead, totals.open, totals.completed), (1, 0, 1));
+    world.assert_balanced().await;
+}
+
+async fn failing_is_counted_from_the_first_failure_until_a_replay(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    world.receive(None, 1).await;
+    // It waited for long: that is none of its failing.
+    world.clock.advance(Duration::from_hours(7));
+    let lease = world.claim_one().await;
+    assert_eq!(lease.failing_since, None);
+    let first = world.clock.now();
+    world.report(&lease, retry(&world, false, Size::Small)).await;
+    for _ in 0..2 {
+        world.clock.advance(Duration::from_mins(10));
+        let lease = world.claim_one().await;
+        assert_eq!(lease.failing_since, Some(first));
+        world.report(&lease, retry(&world, false, Size::Small)).await;
+    }
+    let lease = world.claim_one().await;
+    let error = failure(ErrorKind::Unavailable);
+    let end = Some(IngestionEnd::failed(error.clone()));
+    world.report(&lease, Outcome::Dead { error, charged: false, end, next: None }).await;
+    world.clock.advance(Duration::from_hours(7));
+    assert_eq!(world.store.dead_replay(world.tenant, None).await.unwrap(), 1);
+    let lease = world.claim_one().await;
+    assert_eq!(lease.failing_since, None, "a replay begins afresh");
+    let again = world.clock.now();
+    world.report(&lease, retry(&world, false, Size::Small)).await;
+    assert_eq!(world.claim_one().await.failing_since, Some(again));
 }
 
 async fn continuation_is_leased_at_once(bench: Bench<dyn Store>) {
@@ -304,7 +359,7 @@ async fn join_runs_after_its_last_part(bench: Bench<dyn Store>) {
 async fn dead_part_does_not_block_its_join(bench: Bench<dyn Store>) {
     let world = World::open(&bench).await;
     let parts = fan_out(&world, 2).await;
-    let dead = Outcome::Dead { error: failure(ErrorKind::Timeout), charged: true, end: None };
+    let dead = Outcome::Dead { error: failure(ErrorKind::Timeout), charged: true, end: None, next: None };
     world.report(&parts[0], dead).await;
     world.report(&parts[1], done(Done::default())).await;
     let spec = ClaimSpec { kinds: vec![(TaskKind::named("join-text"), 9)], ..world.spec(9) };
@@ -364,4 +419,31 @@ async fn workers_are_listed_while_they_live(bench: Bench<dyn Store>) {
         docmill_core::answer::IngestionCounts { in_progress: 1, ..Default::default() }
     );
     assert_eq!(IngestionStatus::InProgress.name(), "in_progress");
+}
+
+async fn why_tells_that_no_worker_takes_the_kind(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let id = world.receive(None, 2).await[0].ingestion_id.to_string();
+    let other = world.store.tenant("other").await.unwrap();
+    world.take(Receipt { tenant_id: other, ..world.receipt(None, "theirs.txt", "theirs") }).await;
+    let waiting_for = async || world.store.why(world.tenant, &id).await.unwrap().unwrap().waiting_for;
+    let register = async |kinds: &[&str]| {
+        let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        let worker_id = world.worker();
+        let worker = NewWorker { worker_id, host: "h".into(), pid: 1, slots: 1, kinds };
+        world.store.register_worker(worker).await.unwrap();
+        worker_id
+    };
+    assert!(waiting_for().await.contains("none that does extract-text is running"));
+    register(&["join-text", "text"]).await;
+    assert!(waiting_for().await.contains("none that does extract-text is running"));
+    let fit = register(&["join-text", "extract-text"]).await;
+    assert_eq!(
+        waiting_for().await,
+        "a free worker to do extract-text; 2 tasks are queued",
+        "its own tenant's"
+    );
+    world.store.retire_worker(fit).await.unwrap();
+    register(&[]).await;
+    assert!(waiting_for().await.starts_with("a free worker"), "one without kinds takes all");
 }

@@ -74,7 +74,7 @@ async fn tally_counts_what_is_held_and_what_is_dead(bench: Bench<dyn Store>) {
     let lease = world.claim_one().await;
     let error = failure(ErrorKind::Bug);
     let end = Some(IngestionEnd::failed(error.clone()));
-    world.report(&lease, Outcome::Dead { error, charged: true, end }).await;
+    world.report(&lease, Outcome::Dead { error, charged: true, end, next: None }).await;
     world.store.change_batch(world.tenant, batch, BatchChange::Pause).await.unwrap();
     let tally = world.store.tally().await.unwrap();
     assert_eq!(of_kind(&tally, &KIND), TaskCounts { held: 1, dead: 1, ..TaskCounts::default() });

@@ -103,7 +103,10 @@ pub(super) async fn change(
         .await
         .map_err(sql_error("look up a batch"))?;
     let Some(row) = row else { return Err(Error::not_found(format!("there is no batch {batch}"))) };
-    if Columns::new(&row).word(BatchState::from_name)? == BatchState::Cancelled {
+    let state = Columns::new(&row).word(BatchState::from_name)?;
+    // A batch that has finished has nothing left to cancel, and can still be opened again by its name.
+    let is_over = state == BatchState::Finished && change == BatchChange::Cancel;
+    if state == BatchState::Cancelled || is_over {
         return Ok(0);
     }
     tx.aftermath.changed = true;
@@ -175,8 +178,10 @@ async fn move_tasks(tx: &mut Tx, batch: BatchId, from: &str, to: &str) -> Result
 }
 
 async fn cancel(tx: &mut Tx, tenant: TenantId, batch: BatchId) -> Result<u64> {
+    // What was expected before the batch was opened again does not count what has come in since.
     query::<Postgres>(
-        "UPDATE batch SET state = 'cancelled', paused = false, finished_at = coalesce(finished_at, $2)
+        "UPDATE batch SET state = 'cancelled', paused = false, finished_at = coalesce(finished_at, $2),
+           expected = CASE WHEN state = 'open' THEN NULL ELSE expected END
          WHERE batch_id = $1",
     )
     .bind(batch.0)

@@ -189,8 +189,11 @@ impl Reports {
                 };
                 self.accept_retry(tx, commit, row, error, again, *charged)
             }
-            Outcome::Dead { error, charged, end } => {
+            Outcome::Dead { error, charged, end, next } => {
                 self.bury(tx, commit.epoch, row, error, *charged, end.as_ref())?;
+                if let Some(new) = next {
+                    task::add(tx, &row.belongs, new, Begin::Queued { join: None }).await?;
+                }
                 Ok(Answer::Accepted)
             }
         }
@@ -363,7 +366,7 @@ async fn hand_on(
         {
             let until = tx.now.plus(lease);
             let id = task::add(tx, belongs, new, Begin::Leased { worker, until }).await?;
-            Ok((id, Some(task::new_lease(id, belongs, new, worker, until, tx.now))))
+            Ok((id, Some(task::new_lease(id, belongs, new, worker, until))))
         }
         _ => Ok((task::add(tx, belongs, new, Begin::Queued { join: None }).await?, None)),
     }

@@ -132,11 +132,14 @@ pub(super) async fn insert_gathered(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
-/// What a lease is read from, in the order of [`read_lease`].
+/// What a lease is read from, in the order of [`read_lease`]. A task that has never failed has no error, and nobody looks
+/// for its failures.
 macro_rules! lease_columns {
     () => {
         "task_id, epoch, owner, lease_until, kind, stage, size, units, priority, attempt, size_attempt, lost, payload,
-         queued_at, ingestion_id"
+         CASE WHEN error IS NOT NULL THEN (SELECT min(f.at) FROM task_failure f
+           WHERE f.task_id = task.task_id AND f.epoch > coalesce((SELECT max(d.epoch) FROM task_failure d
+             WHERE d.task_id = task.task_id AND d.outcome = 'dead'), -1)) END, ingestion_id"
     };
 }
 
@@ -158,7 +161,7 @@ pub(super) struct BareLease {
     pub(super) priority: u8,
     pub(super) attempts: Attempts,
     pub(super) payload: Option<String>,
-    pub(super) queued_at: Timestamp,
+    pub(super) failing_since: Option<Timestamp>,
     pub(super) waited: Option<Duration>,
     pub(super) ingestion_id: IngestionId,
 }
@@ -178,7 +181,7 @@ pub(super) fn read_lease(row: &PgRow) -> Result<BareLease> {
         priority: c.int()?,
         attempts: Attempts { total: c.int()?, in_size: c.int()?, lost: c.int()? },
         payload: c.get()?,
-        queued_at: c.time()?,
+        failing_since: c.time_opt()?,
         waited: None,
         ingestion_id: c.ingestion()?,
     })
@@ -191,7 +194,6 @@ pub(super) fn new_lease(
     new: &NewTask,
     worker_id: WorkerId,
     until: Timestamp,
-    now: Timestamp,
 ) -> BareLease {
     BareLease {
         task_id,
@@ -205,7 +207,7 @@ pub(super) fn new_lease(
         priority: belongs.priority,
         attempts: Attempts { total: 0, in_size: 0, lost: 1 },
         payload: new.payload.clone(),
-        queued_at: now,
+        failing_since: None,
         waited: None,
         ingestion_id: belongs.ingestion_id,
     }
@@ -232,7 +234,7 @@ pub(super) async fn with_subjects(tx: &mut Tx, leases: Vec<BareLease>) -> Result
                 priority: l.priority,
                 attempts: l.attempts,
                 payload: l.payload,
-                queued_at: l.queued_at,
+                failing_since: l.failing_since,
                 waited: l.waited,
                 subject,
             })

@@ -159,8 +159,9 @@ pub(in crate::store) struct OpenTask {
 pub(in crate::store) struct Surroundings {
     /// The kind of the task is paused.
     pub(in crate::store) kind_paused: bool,
+    /// A worker is there that takes the kind.
     pub(in crate::store) any_worker: bool,
-    /// Tasks that are queued.
+    /// Tasks of the tenant that are queued.
     pub(in crate::store) queued: i64,
 }
 
@@ -226,7 +227,7 @@ fn waiting(item: &Item, task: &OpenTask, around: &Surroundings, now: Timestamp) 
         _ if task.run_at > now => format!("the next try of {}", task.kind),
         _ if !around.any_worker => {
             format!(
-                "a worker: none is running; `docmill serve` or `docmill work` starts one to do {}",
+                "a worker: none that does {} is running; `docmill serve` or `docmill work` starts one",
                 task.kind
             )
         }

@@ -83,7 +83,9 @@ pub(super) fn change(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId, change: 
         .optional()
         .map_err(sql_error("look up a batch"))?;
     let Some(state) = state else { return Err(Error::not_found(format!("there is no batch {batch}"))) };
-    if state == BatchState::Cancelled.name() {
+    // A batch that has finished has nothing left to cancel, and can still be opened again by its name.
+    let is_over = state == BatchState::Finished.name() && change == BatchChange::Cancel;
+    if state == BatchState::Cancelled.name() || is_over {
         return Ok(0);
     }
     tx.pauses_changed();
@@ -136,8 +138,10 @@ fn move_tasks(tx: &Tx<'_>, batch: BatchId, from: &str, to: &str) -> Result<u64> 
 }
 
 fn cancel(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId) -> Result<u64> {
+    // What was expected before the batch was opened again does not count what has come in since.
     tx.sql(
-        "UPDATE batch SET state = 'cancelled', paused = 0, finished_at = coalesce(finished_at, ?2) WHERE batch_id = ?1",
+        "UPDATE batch SET state = 'cancelled', paused = 0, finished_at = coalesce(finished_at, ?2),
+           expected = CASE WHEN state = 'open' THEN NULL ELSE expected END WHERE batch_id = ?1",
     )?
     .execute(params![batch.as_bytes(), tx.now.0])
     .map_err(sql_error("cancel a batch"))?;

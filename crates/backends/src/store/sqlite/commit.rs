@@ -33,8 +33,11 @@ pub(super) fn commit(tx: &mut Tx<'_>, commit: &Commit) -> Result<Committed> {
             let again = Again { run_at: run_at.0, size: *size, units: *units };
             accept_retry(tx, commit, &row, error, &again, *charged)
         }
-        Outcome::Dead { error, charged, end } => {
+        Outcome::Dead { error, charged, end, next } => {
             bury(tx, commit.task_id, commit.epoch, &row, error, *charged, end.as_ref())?;
+            if let Some(new) = next {
+                task::insert(tx, &row.belongs, new, Begin::Queued { join: None })?;
+            }
             Ok(Committed::Accepted { next: None })
         }
     }

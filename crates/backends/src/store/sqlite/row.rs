@@ -12,7 +12,8 @@ use serde::de::DeserializeOwned;
 /// Translates a driver error; `doing` says what was being done.
 pub(super) fn sql_error(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
     move |e| {
-        let kind = match e.sqlite_error_code() {
+        let code = e.sqlite_error_code();
+        let kind = match code {
             Some(ErrorCode::DiskFull) => ErrorKind::DiskFull,
             Some(
                 ErrorCode::ReadOnly
@@ -29,6 +30,9 @@ pub(super) fn sql_error(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + 
         let error = match kind {
             ErrorKind::DiskFull => error.with_hint("free some disk space; work goes on by itself then"),
             ErrorKind::Corrupt => error.with_hint("restore a backup (`docmill restore`)"),
+            _ if matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied)) => error.with_hint(
+                "make sure that the data directory is there and that the user who runs docmill may write to it",
+            ),
             _ => error,
         };
         error.with_source(e)
@@ -173,4 +177,21 @@ pub(super) fn json<T: Serialize>(value: &T) -> Result<String> {
 /// An error as JSON text.
 pub(super) fn note_json(note: Option<&ErrorNote>) -> Result<Option<String>> {
     note.map(json).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn database_that_cannot_be_written_says_what_to_look_at() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("PRAGMA query_only = ON").unwrap();
+        let refused = conn.execute_batch("CREATE TABLE t (a)").unwrap_err();
+        let error = sql_error("make a table")(refused);
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.hint().unwrap().contains("may write to it"));
+    }
 }

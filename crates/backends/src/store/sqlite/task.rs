@@ -106,11 +106,14 @@ pub(super) fn queued_or_held(tx: &mut Tx<'_>, batch: Option<BatchId>) -> Result<
     Ok(if paused == Some(true) { TaskState::Held } else { TaskState::Queued })
 }
 
-/// What a lease is read from, in the order of [`read_lease`].
+/// What a lease is read from, in the order of [`read_lease`]. A task that has never failed has no error, and nobody looks
+/// for its failures.
 macro_rules! lease_columns {
     () => {
         "task_id, epoch, owner, lease_until, kind, stage, size, units, priority, attempt, size_attempt, lost, payload,
-         queued_at, ingestion_id"
+         CASE WHEN error IS NOT NULL THEN (SELECT min(f.at) FROM task_failure f
+           WHERE f.task_id = task.task_id AND f.epoch > coalesce((SELECT max(d.epoch) FROM task_failure d
+             WHERE d.task_id = task.task_id AND d.outcome = 'dead'), -1)) END, ingestion_id"
     };
 }
 
@@ -152,7 +155,7 @@ pub(super) fn read_lease(tx: &Tx<'_>, row: &Row<'_>, subjects: &mut Subjects) ->
         priority: c.get()?,
         attempts: Attempts { total: c.get()?, in_size: c.get()?, lost: c.get()? },
         payload: c.get()?,
-        queued_at: c.time()?,
+        failing_since: c.time_opt()?,
         waited: None,
         subject: subjects.find(tx, c.ingestion()?)?,
     })

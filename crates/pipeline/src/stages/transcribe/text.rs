@@ -124,8 +124,8 @@ async fn finish(
 /// Whether an error is to be lived with: the table says so, or a limit stopped the reading of something of
 /// which there are pages already.
 pub(super) fn is_final(cx: &Context<'_>, lease: &Lease, error: &Error, has_pages: bool) -> bool {
-    let age = cx.deps.clock.now().since(lease.queued_at);
-    match decide(error.kind(), lease.attempts, lease.size, age) {
+    let failing_for = lease.failing_for(cx.deps.clock.now());
+    match decide(error.kind(), lease.attempts, lease.size, failing_for) {
         Disposition::Degrade => true,
         Disposition::Fail => is_limit(error.kind()) && has_pages,
         Disposition::Skip

@@ -282,8 +282,8 @@ fn final_error(cx: &Context<'_>, lease: &Lease, ended: Result<()>) -> Result<Opt
 
 /// Whether what was unpacked until this error is all there will ever be.
 fn is_final(cx: &Context<'_>, lease: &Lease, error: &Error) -> bool {
-    let age = cx.deps.clock.now().since(lease.queued_at);
-    match decide(error.kind(), lease.attempts, lease.size, age) {
+    let failing_for = lease.failing_for(cx.deps.clock.now());
+    match decide(error.kind(), lease.attempts, lease.size, failing_for) {
         Disposition::Degrade => true,
         Disposition::Fail => is_limit(error.kind()),
         Disposition::Skip

@@ -125,7 +125,9 @@ async fn surroundings(
         return Ok(Surroundings { kind_paused: false, any_worker: true, queued: 0 });
     };
     let row = query::<Postgres>(
-        "SELECT EXISTS (SELECT 1 FROM paused_kind WHERE kind = $1), EXISTS (SELECT 1 FROM worker),
+        // A worker that names no kinds takes all.
+        "SELECT EXISTS (SELECT 1 FROM paused_kind WHERE kind = $1),
+           EXISTS (SELECT 1 FROM worker WHERE kinds::jsonb = '[]' OR kinds::jsonb @> to_jsonb($1::text)),
            (SELECT count(*) FROM task WHERE state = 'queued' AND tenant_id = $2)",
     )
     .bind(&task.kind)

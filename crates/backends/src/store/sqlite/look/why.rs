@@ -25,7 +25,7 @@ pub(in super::super) fn why(
         Some(document) => document_state(conn, document, now)?,
         None => item.status.name().to_owned(),
     };
-    let around = surroundings(conn, shared::foremost(&tasks))?;
+    let around = surroundings(conn, tenant, shared::foremost(&tasks))?;
     Ok(Some(shared::why(id, &item, &tasks, state, &around, now)))
 }
 
@@ -81,12 +81,12 @@ fn document_state(conn: &Connection, document: DocumentId, now: Timestamp) -> Re
 }
 
 /// Only a queued task makes anyone ask how busy the engine is.
-fn surroundings(conn: &Connection, task: Option<&OpenTask>) -> Result<Surroundings> {
+fn surroundings(conn: &Connection, tenant: TenantId, task: Option<&OpenTask>) -> Result<Surroundings> {
     match task.filter(|t| t.state == TaskState::Queued) {
         Some(task) => Ok(Surroundings {
             kind_paused: kind_paused(conn, &task.kind)?,
-            any_worker: any_worker(conn)?,
-            queued: queued(conn)?,
+            any_worker: any_worker(conn, &task.kind)?,
+            queued: queued(conn, tenant)?,
         }),
         None => Ok(Surroundings { kind_paused: false, any_worker: true, queued: 0 }),
     }
@@ -99,14 +99,17 @@ fn kind_paused(conn: &Connection, kind: &str) -> Result<bool> {
         .map_err(sql_error("look for paused kinds"))
 }
 
-fn any_worker(conn: &Connection) -> Result<bool> {
-    conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM worker)")
-        .and_then(|mut s| s.query_row([], |r| r.get(0)))
+/// A worker that names no kinds takes all.
+fn any_worker(conn: &Connection, kind: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM worker
+        WHERE kinds = '[]' OR EXISTS (SELECT 1 FROM json_each(worker.kinds) WHERE value = ?1))";
+    conn.prepare_cached(sql)
+        .and_then(|mut s| s.query_row([kind], |r| r.get(0)))
         .map_err(sql_error("look for workers"))
 }
 
-fn queued(conn: &Connection) -> Result<i64> {
-    conn.prepare_cached("SELECT count(*) FROM task WHERE state = 'queued'")
-        .and_then(|mut s| s.query_row([], |r| r.get(0)))
+fn queued(conn: &Connection, tenant: TenantId) -> Result<i64> {
+    conn.prepare_cached("SELECT count(*) FROM task WHERE state = 'queued' AND tenant_id = ?1")
+        .and_then(|mut s| s.query_row([tenant.as_bytes()], |r| r.get(0)))
         .map_err(sql_error("count tasks"))
 }
