@@ -1,6 +1,7 @@
 /** What every screen has: a heading, its actions, and room below that scrolls. */
 import { type ReactNode, useEffect, useRef } from "react";
 import { cx } from "./cx";
+import { Failure } from "./Notice";
 
 interface Props { title: string; note?: ReactNode; actions?: ReactNode; children: ReactNode; fill?: boolean }
 
@@ -34,6 +35,17 @@ export function Panel({ title, aside, children, className }: { title: string; as
       {children}
     </section>
   );
+}
+
+interface Answer { error: unknown; refetch: () => unknown }
+
+/**
+ * In the place of an answer that is not there: lines while it is on its way, else why it did not come. One that was there
+ * stays in view while the server is away, which the pulse says.
+ */
+export function Pending({ of, what, lines, className }: { of: Answer; what: string; lines: number; className?: string }) {
+  if (of.error) return <Failure error={of.error} what={what} onRetry={() => void of.refetch()} />;
+  return <Skeletons lines={lines} {...(className ? { className } : {})} />;
 }
 
 /** Lines where an answer is on its way. */

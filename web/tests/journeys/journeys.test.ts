@@ -114,6 +114,15 @@ it("restart the server under an open page", async () => {
   await page.getByText("Live", { exact: true }).waitFor();
   await server.cli("ingest", fixture("markdown/notes.md"));
   await page.getByRole("row").filter({ hasText: "notes.md" }).waitFor();
+
+  // Screens that ask by themselves do so in vain, and keep what they had.
+  await page.goto(`${server.url}/workers`);
+  await page.getByRole("region", { name: "Queues", exact: true }).waitFor();
+  await server.kill();
+  await page.getByText("Reconnecting…").waitFor();
+  await page.waitForTimeout(10_000);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  await page.getByRole("region", { name: "Queues", exact: true }).waitFor();
 });
 
 it("upload that meets a restart arrives once", async () => {

@@ -4,8 +4,8 @@ import { Link } from "wouter";
 import { useBatches } from "../../api/queries";
 import type { Batch } from "../../api/types";
 import { count, counted, duration, percent, rate, shown } from "../../ui/format";
-import { Command, Empty, Failure } from "../../ui/Notice";
-import { Page, Skeletons } from "../../ui/Page";
+import { Command, Empty } from "../../ui/Notice";
+import { Page, Pending } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
 import { Time, useNow } from "../../ui/Time";
 import { BatchActions } from "./BatchActions";
@@ -17,8 +17,7 @@ export function Batches() {
   const batches = useBatches();
   return (
     <Page title="Batches">
-      {batches.error ? <Failure error={batches.error} what="The batches could not be had" onRetry={() => void batches.refetch()} />
-        : !batches.data ? <Skeletons lines={8} />
+      {!batches.data ? <Pending of={batches} what="The batches could not be had" lines={8} />
         : batches.data.batches.length === 0 ? (
           <Empty icon={<FolderInput size={20} />} title="No batches yet">
             <p>A batch is everything that came in together. Drop a folder here, or bring one in from a terminal; the same command goes on where it stopped.</p>

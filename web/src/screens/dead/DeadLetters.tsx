@@ -9,8 +9,8 @@ import { Button } from "../../ui/Button";
 import { cause } from "../../ui/causes";
 import { Confirm } from "../../ui/Dialog";
 import { counted, shown } from "../../ui/format";
-import { Empty, Failure } from "../../ui/Notice";
-import { Page, Skeletons } from "../../ui/Page";
+import { Empty } from "../../ui/Notice";
+import { Page, Pending } from "../../ui/Page";
 import { Said } from "../../ui/Said";
 import { Time } from "../../ui/Time";
 import { useSay } from "../../ui/Toasts";
@@ -44,8 +44,7 @@ export function DeadLetters() {
         </>
       )}
     >
-      {dead.error ? <Failure error={dead.error} what="The dead letters could not be had" onRetry={() => void dead.refetch()} />
-        : !dead.data ? <Skeletons lines={6} />
+      {!dead.data ? <Pending of={dead} what="The dead letters could not be had" lines={6} />
         : letters.length === 0 ? (
           <Empty icon={<MailCheck size={20} />} title="No dead letters">
             <p>A task that fails three times is put aside here, with its reason, and holds up nobody. There is none.</p>

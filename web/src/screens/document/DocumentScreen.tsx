@@ -16,9 +16,9 @@ import { useDownload } from "../../ui/download";
 import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
 import { queryWords } from "../../ui/highlight";
 import { Menu, MenuItem } from "../../ui/Menu";
-import { Failure } from "../../ui/Notice";
 import { isDrawn, usePageImage } from "../../ui/PageImage";
-import { Page, Skeletons } from "../../ui/Page";
+import { Page, Pending } from "../../ui/Page";
+import { copyText } from "../../ui/plain";
 import { StateMark } from "../../ui/StateMark";
 import { TabPanel, Tabs } from "../../ui/Tabs";
 import { useSay } from "../../ui/Toasts";
@@ -38,7 +38,7 @@ export function DocumentScreen({ id }: { id: string }) {
   if (document.data) return <Body document={document.data} />;
   return (
     <Page title="Document">
-      {document.error ? <Failure error={document.error} what="The document could not be had" onRetry={() => void document.refetch()} /> : <Skeletons lines={10} />}
+      <Pending of={document} what="The document could not be had" lines={10} />
     </Page>
   );
 }
@@ -130,7 +130,7 @@ function Actions({ document, busy, onRetry }: { document: DocumentDetail; busy: 
       <Button icon={<Download size={14} aria-hidden />} aria-label="Download" onClick={() => download(document)}><span className="max-sm:hidden">Download</span></Button>
       <Button icon={<RotateCw size={14} aria-hidden />} busy={busy} aria-label="Reprocess" disabled={document.state === "processing"} onClick={onRetry}><span className="max-sm:hidden">Reprocess</span></Button>
       <Menu trigger={<Button kind="quiet" square aria-label="More" icon={<EllipsisVertical size={16} aria-hidden />} />}>
-        <MenuItem icon={<LinkIcon size={14} aria-hidden />} onSelect={() => void navigator.clipboard.writeText(window.location.href).then(() => say.done("Address copied"))}>Copy the address</MenuItem>
+        <MenuItem icon={<LinkIcon size={14} aria-hidden />} onSelect={() => copyText(window.location.href).then(() => say.done("Address copied"), (error: unknown) => say.failed("Not copied", error))}>Copy the address</MenuItem>
         <MenuItem danger icon={<Trash2 size={14} aria-hidden />} onSelect={() => setAsking(true)}>Delete…</MenuItem>
       </Menu>
       {asking && (

@@ -5,8 +5,8 @@ import { useReading } from "../../api/queries";
 import type { DocumentDetail, PageText, PageWords } from "../../api/types";
 import { blocks, markWords, queryWords } from "../../ui/highlight";
 import { Marked } from "../../ui/Marked";
-import { Empty, Failure } from "../../ui/Notice";
-import { Skeletons } from "../../ui/Page";
+import { Empty } from "../../ui/Notice";
+import { Pending } from "../../ui/Page";
 import { count, counted } from "../../ui/format";
 import { bringTo } from "../../ui/scroll";
 import { isDrawn } from "../../ui/PageImage";
@@ -49,8 +49,7 @@ export function TextView({ document, page, query, words, lit, onPage }: Props) {
     lit.set(word === null ? null : { word, from: "text" });
   };
 
-  if (text.error) return <Failure error={text.error} what="The text could not be had" onRetry={() => void text.refetch()} />;
-  if (!pages) return <Skeletons lines={14} className="mx-auto max-w-3xl" />;
+  if (!pages) return <Pending of={text} what="The text could not be had" lines={14} className="mx-auto max-w-3xl" />;
   if (pages.every((one) => one.text.trim() === "")) return <NoText document={document} />;
   return (
     <div ref={box} className="mx-auto max-w-3xl px-5 py-5 md:px-6" onPointerOver={over} onPointerDown={over} onPointerLeave={() => lit.set(null)}>

@@ -8,8 +8,8 @@ import { useKeys } from "../../app/keys";
 import { useParams } from "../../app/url";
 import { Button } from "../../ui/Button";
 import { counted } from "../../ui/format";
-import { Command, Empty, Failure } from "../../ui/Notice";
-import { Page, Skeletons } from "../../ui/Page";
+import { Command, Empty } from "../../ui/Notice";
+import { Page, Pending } from "../../ui/Page";
 import { useRetry } from "../../ui/useRetry";
 import { useUploads } from "../../upload/UploadProvider";
 import { filterOf, isFiltered, NO_FILTER } from "./filter";
@@ -65,10 +65,8 @@ export function LibraryScreen() {
           <ArrowUp size={14} aria-hidden /> {counted(arrived, "new document")}
         </button>
       )}
-      {query.error && all.length === 0 ? (
-        <Failure error={query.error} what="The library could not be had" onRetry={() => void query.refetch()} />
-      ) : query.isPending ? (
-        <Skeletons lines={12} />
+      {!query.data ? (
+        <Pending of={query} what="The library could not be had" lines={12} />
       ) : all.length === 0 ? (
         <Nothing filtered={isFiltered(params)} onReset={() => set(NO_FILTER)} />
       ) : (

@@ -3,13 +3,11 @@ import { Link } from "wouter";
 import { useProblems } from "../../api/queries";
 import { cause } from "../../ui/causes";
 import { count } from "../../ui/format";
-import { Failure } from "../../ui/Notice";
-import { Skeletons } from "../../ui/Page";
+import { Pending } from "../../ui/Page";
 
 export function Causes() {
   const problems = useProblems();
-  if (problems.error) return <Failure error={problems.error} what="The problems could not be had" />;
-  if (!problems.data) return <Skeletons lines={3} />;
+  if (!problems.data) return <Pending of={problems} what="The problems could not be had" lines={3} />;
   const groups = problems.data.problems.slice(0, 6);
   if (groups.length === 0) {
     return <p className="flex items-center gap-2 p-4 text-ink-3"><CircleCheck size={16} aria-hidden className="text-accent" /> Nothing has failed.</p>;
