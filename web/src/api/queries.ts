@@ -25,8 +25,9 @@ export function libraryPage(filter: LibraryFilter, cursor: string | null, signal
   return get<DocumentList>("/v1/documents", { ...filter, cursor, limit }, signal);
 }
 
-export function useLibrary(filter: LibraryFilter) {
+export function useLibrary(filter: LibraryFilter, enabled = true) {
   return useInfiniteQuery({
+    enabled,
     queryKey: ["documents", filter],
     queryFn: ({ pageParam, signal }) => libraryPage(filter, pageParam, signal),
     initialPageParam: null as string | null,

@@ -1,5 +1,6 @@
 /** What every screen has: a heading, its actions, and room below that scrolls. */
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, type UIEvent, useEffect, useLayoutEffect, useRef } from "react";
+import { usePlace } from "../app/places";
 import { cx } from "./cx";
 import { Failure } from "./Notice";
 
@@ -7,6 +8,9 @@ interface Props { title: string; note?: ReactNode; actions?: ReactNode; children
 
 export function Page({ title, note, actions, children, fill }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
+  const view = useRef<HTMLDivElement>(null);
+  const [left, keep] = usePlace<number>("page");
+  useLayoutEffect(() => { if (view.current && left) view.current.scrollTop = left; }, [left]);
   useEffect(() => {
     document.title = `${title} · docmill`;
   }, [title]);
@@ -17,7 +21,7 @@ export function Page({ title, note, actions, children, fill }: Props) {
         {note && <div className="text-sm text-ink-3">{note}</div>}
         {actions && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
-      <div className={cx("min-h-0 flex-1", fill ? "flex flex-col" : "overflow-y-auto")} {...(fill ? {} : { tabIndex: 0, role: "region", "aria-label": `${title}, content` })}>
+      <div ref={view} className={cx("min-h-0 flex-1", fill ? "flex flex-col" : "overflow-y-auto")} {...(fill ? {} : { tabIndex: 0, role: "region", "aria-label": `${title}, content`, onScroll: (event: UIEvent<HTMLElement>) => keep(event.currentTarget.scrollTop) })}>
         {children}
       </div>
     </div>

@@ -1,5 +1,5 @@
 /** One document: the page, its text, what is known about it, where it belongs, what happened to it. */
-import { ArrowLeft, Download, EllipsisVertical, Link as LinkIcon, RotateCw, Trash2 } from "lucide-react";
+import { ArrowLeft, ChevronDown, ChevronUp, Download, EllipsisVertical, Link as LinkIcon, RotateCw, Trash2 } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { useDeleteDocument } from "../../api/actions";
@@ -7,7 +7,8 @@ import { useDocument, usePageWords, useWhy } from "../../api/queries";
 import { useSchemas } from "../../api/reviews";
 import type { DocumentDetail } from "../../api/types";
 import { useKeys } from "../../app/keys";
-import { useParams } from "../../app/url";
+import { type Stop, useTrail } from "../../app/trail";
+import { useBack, useParams } from "../../app/url";
 import { BoxLayer } from "../../fields/BoxLayer";
 import { fieldLines, pageOf, recordSource } from "../../fields/lines";
 import { Button } from "../../ui/Button";
@@ -34,8 +35,10 @@ import { Timeline } from "./Timeline";
 
 export function DocumentScreen({ id }: { id: string }) {
   const document = useDocument(id);
-  useKeys({ escape: () => history.back() });
-  if (document.data) return <Body document={document.data} />;
+  const walk = useWalk(id);
+  const back = useBack("/library");
+  useKeys({ escape: back, j: walk.next, k: walk.previous });
+  if (document.data) return <Body document={document.data} walk={walk} onBack={back} />;
   return (
     <Page title="Document">
       <Pending of={document} what="The document could not be had" lines={10} />
@@ -43,7 +46,20 @@ export function DocumentScreen({ id }: { id: string }) {
   );
 }
 
-function Body({ document }: { document: DocumentDetail }) {
+interface Walk { previous: (() => void) | undefined; next: (() => void) | undefined }
+
+/** On through the list that the document was opened from. Going back leads to the list, however far one went. */
+function useWalk(id: string): Walk {
+  const { previous, next } = useTrail(id);
+  const [params] = useParams();
+  const [, go] = useLocation();
+  const tab = params.get("tab");
+  const to = (stop: Stop | null) =>
+    stop ? () => go(tab ? `${stop.href}${stop.href.includes("?") ? "&" : "?"}tab=${tab}` : stop.href, { replace: true }) : undefined;
+  return { previous: to(previous), next: to(next) };
+}
+
+function Body({ document, walk, onBack }: { document: DocumentDetail; walk: Walk; onBack: () => void }) {
   const [params, set] = useParams();
   const { retry, busy } = useRetry();
   const open = document.state === "processing" || document.state === "stale" || document.state === "failed" || document.state === "needs_review";
@@ -97,7 +113,7 @@ function Body({ document }: { document: DocumentDetail }) {
       title={document.title ? shown(document.title) : file}
       fill
       note={<span className="flex items-center gap-2"><StateMark state={document.state} stage={document.status} /> <span className="max-sm:hidden">{typeName(document.media_type)} · {bytes(document.bytes)}{document.page_count ? ` · ${counted(document.page_count, "page")}` : ""}</span></span>}
-      actions={<Actions document={document} busy={busy} onRetry={() => retry([document.document_id])} />}
+      actions={<Actions document={document} walk={walk} onBack={onBack} busy={busy} onRetry={() => retry([document.document_id])} />}
     >
       <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id])} />
       <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
@@ -117,7 +133,7 @@ function Body({ document }: { document: DocumentDetail }) {
   );
 }
 
-function Actions({ document, busy, onRetry }: { document: DocumentDetail; busy: boolean; onRetry: () => void }) {
+function Actions({ document, walk, onBack, busy, onRetry }: { document: DocumentDetail; walk: Walk; onBack: () => void; busy: boolean; onRetry: () => void }) {
   const [asking, setAsking] = useState(false);
   const remove = useDeleteDocument();
   const [, go] = useLocation();
@@ -126,7 +142,13 @@ function Actions({ document, busy, onRetry }: { document: DocumentDetail; busy: 
   const { file } = pathParts(shown(document.name));
   return (
     <>
-      <Button kind="quiet" icon={<ArrowLeft size={14} aria-hidden />} aria-label="Back" onClick={() => history.back()}><span className="max-sm:hidden">Back</span></Button>
+      <Button kind="quiet" icon={<ArrowLeft size={14} aria-hidden />} aria-label="Back" onClick={onBack}><span className="max-sm:hidden">Back</span></Button>
+      {(walk.previous || walk.next) && (
+        <span className="flex">
+          <Button kind="quiet" square aria-label="Previous document" title="Previous document (k)" disabled={!walk.previous} icon={<ChevronUp size={16} aria-hidden />} onClick={walk.previous} />
+          <Button kind="quiet" square aria-label="Next document" title="Next document (j)" disabled={!walk.next} icon={<ChevronDown size={16} aria-hidden />} onClick={walk.next} />
+        </span>
+      )}
       <Button icon={<Download size={14} aria-hidden />} aria-label="Download" onClick={() => download(document)}><span className="max-sm:hidden">Download</span></Button>
       <Button icon={<RotateCw size={14} aria-hidden />} busy={busy} aria-label="Reprocess" disabled={document.state === "processing"} onClick={onRetry}><span className="max-sm:hidden">Reprocess</span></Button>
       <Menu trigger={<Button kind="quiet" square aria-label="More" icon={<EllipsisVertical size={16} aria-hidden />} />}>
