@@ -85,3 +85,17 @@ it("makes one tag of two", async () => {
   await page.getByRole("button", { name: `Tag: ${pair.into.tag}` }).waitFor();
   await close(watched);
 });
+
+it("reads a mail with who wrote it and what came with it", async () => {
+  const { documents } = (await (await fetch(`${server.url}/v1/documents?limit=200`)).json()) as { documents: { document_id: string; name: string }[] };
+  const mail = documents.find((one) => one.name.endsWith("six-more-lamps.eml"));
+  const watched = await open(browser, server.url, `/documents/${mail?.document_id}`);
+  const article = watched.page.getByRole("article", { name: "Mail" });
+  await article.getByText(/imogen@readingroom\.example/).waitFor();
+  await article.locator("pre", { hasText: "the reading lamps are a joy" }).waitFor();
+  const attachments = article.getByRole("region", { name: "Attachments" });
+  await attachments.getByText("2 attachments").waitFor();
+  await attachments.getByRole("link", { name: "shelf-plan.md" }).click();
+  await watched.page.locator("pre", { hasText: "Two beside the atlas shelf" }).waitFor();
+  await close(watched);
+});

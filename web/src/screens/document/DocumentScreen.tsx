@@ -29,6 +29,7 @@ import { Facts } from "./Facts";
 import { Family } from "./Family";
 import { Fields } from "./Fields";
 import { LitWord } from "./lit";
+import { Mail, mailBody } from "./Mail";
 import { nextZoom, PageViewer } from "./PageViewer";
 import { TextView } from "./TextView";
 import { Timeline } from "./Timeline";
@@ -92,7 +93,8 @@ function Body({ document, walk, onBack }: { document: DocumentDetail; walk: Walk
   });
   const { file } = pathParts(shown(document.name));
   const family = document.children.length + (document.parent ? 1 : 0);
-  const text = <TextView document={document} page={params.has("page") ? page : null} query={query} words={words} lit={lit} onPage={goPage} />;
+  const body = mailBody(document);
+  const text = body ? <Mail document={document} body={body} query={query} lit={lit} /> : <TextView document={document} page={params.has("page") ? page : null} query={query} words={words} lit={lit} onPage={goPage} />;
   const choose = (path: string) => {
     setField(path);
     const stands = pageOf(lines.find((line) => line.path === path));
@@ -103,7 +105,7 @@ function Body({ document, walk, onBack }: { document: DocumentDetail; walk: Walk
     ...(images ? [{ id: "text", name: "Text" }] : []),
     { id: "about", name: "About", note: document.problems.length > 0 ? document.problems.length : null },
     // What holds others and has no text of its own shows them in the place of the text already.
-    ...(!images && document.children.length > 0 && !document.word_count ? [] : [{ id: "family", name: "Family", note: family > 0 ? family : null }]),
+    ...(!images && !body && document.children.length > 0 && !document.word_count ? [] : [{ id: "family", name: "Family", note: family > 0 ? family : null }]),
     { id: "timeline", name: "Timeline", note: document.timeline.length },
   ];
   const chosen = tabs.some((one) => one.id === tab) ? tab : "about";
@@ -116,7 +118,7 @@ function Body({ document, walk, onBack }: { document: DocumentDetail; walk: Walk
       actions={<Actions document={document} walk={walk} onBack={onBack} busy={busy} onRetry={() => retry([document.document_id])} />}
     >
       <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id])} />
-      <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
+      <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_clamp(22rem,38%,34rem)]">
         <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
           {images
             ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={shownPage} pages={pages} zoom={zoom} words={words} wanted={wanted} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} overlay={chosen === "fields" ? overlay : undefined} /></div>

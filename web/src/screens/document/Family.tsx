@@ -39,7 +39,7 @@ function Parent({ line, depth = 0 }: { line: FamilyLine; depth?: number }) {
   );
 }
 
-function Members({ lines }: { lines: FamilyLine[] }) {
+export function Members({ lines }: { lines: FamilyLine[] }) {
   const [all, setAll] = useState(false);
   return (
     <ul className="ml-1.5 flex flex-col border-l border-line pl-2" aria-label={counted(lines.length, "member")}>

@@ -8,6 +8,7 @@ import { Marked } from "../../ui/Marked";
 import { Empty } from "../../ui/Notice";
 import { Pending } from "../../ui/Page";
 import { count, counted } from "../../ui/format";
+import { Said } from "../../ui/Said";
 import { bringTo } from "../../ui/scroll";
 import { isDrawn } from "../../ui/PageImage";
 import { Family } from "./Family";
@@ -95,7 +96,7 @@ function NoText({ document }: { document: DocumentDetail }) {
   if (document.children.length > 0) {
     return (
       <div className="mx-auto max-w-3xl px-3 py-4 md:px-6">
-        <p className="px-4 text-ink-3">A container: {counted(document.children.length, "member")}, each a document of its own.</p>
+        <p className="px-4 text-ink-3">A container with {counted(document.children.length, "member")}{document.children.length > 1 ? ", each a document of its own" : ", which is a document of its own"}.</p>
         <Family document={document} />
       </div>
     );
@@ -105,7 +106,7 @@ function NoText({ document }: { document: DocumentDetail }) {
       <p>
         {document.state === "processing"
           ? "The text appears here as soon as it is there."
-          : document.problems[0]?.message ?? "Nothing in this file could be read as text. It can be downloaded and opened with another program."}
+          : document.problems[0] ? <Said text={document.problems[0].message} /> : "Nothing in this file could be read as text. It can be downloaded and opened with another program."}
       </p>
     </Empty>
   );

@@ -47,7 +47,7 @@ function Body({ status }: { status: Status }) {
         <Panel title="Batches" aside={<Link href="/batches" className="hover:text-ink hover:underline">All batches</Link>}>
           <RecentBatches batches={status.batches} />
         </Panel>
-        <Panel title="Failures by cause" aside={<Link href="/problems" className="hover:text-ink hover:underline">All problems</Link>}>
+        <Panel title="Problems by cause" aside={<Link href="/problems" className="hover:text-ink hover:underline">All problems</Link>}>
           <Causes />
         </Panel>
       </div>
