@@ -83,7 +83,7 @@ function Log({ log }: { log: AuditLog }) {
   if (log.entries.length === 0) return <p className="p-4 text-ink-3">Nothing was changed yet.</p>;
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Audit log">
-      <table className="w-full text-sm">
+      <table className="w-full min-w-2xl text-sm">
         <thead className="text-xs text-ink-3"><tr><th className="px-4 py-2">When</th><th className="px-2 py-2">Who</th><th className="px-2 py-2">Did</th><th className="px-4 py-2">To what</th></tr></thead>
         <tbody className="divide-y divide-line">
           {[...log.entries].reverse().map((entry) => (

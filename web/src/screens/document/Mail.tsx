@@ -38,7 +38,7 @@ export function Mail({ document, body, query, lit }: { document: DocumentDetail;
             <Members lines={others} />
           </>
         )}
-        {body.document_id && <Link href={`/documents/${body.document_id}?tab=about`} className="mt-3 inline-block text-ink-3 hover:text-ink hover:underline">What is known about its words</Link>}
+        {body.document_id && <Link href={`/documents/${body.document_id}?tab=about`} className="mt-3 inline-block text-ink-3 hover:text-ink hover:underline">The words as a document</Link>}
       </section>
     </article>
   );
