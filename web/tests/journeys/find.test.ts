@@ -99,3 +99,21 @@ it("reads a mail with who wrote it and what came with it", async () => {
   await watched.page.locator("pre", { hasText: "Two beside the atlas shelf" }).waitFor();
   await close(watched);
 });
+
+it("tells which documents say nearly the same", async () => {
+  const clauses = Array.from({ length: 40 }, (_, i) => `Clause ${i} of the agreement says what both are to do on day ${i * 7}.`);
+  const version = async (name: string, last: string) => {
+    const form = new FormData();
+    form.append("file", new Blob([[...clauses, last].join("\n")]), name);
+    return (await (await fetch(`${server.url}/v1/documents?mode=sync`, { method: "POST", body: form })).json()) as { document_id: string };
+  };
+  await version("agreement-draft.txt", "Signed by nobody yet.");
+  const { document_id } = await version("agreement-final.txt", "Signed in Whitby.");
+  const near = async () => ((await (await fetch(`${server.url}/v1/documents/${document_id}/near`)).json()) as { items: object[] }).items.length;
+  await expect.poll(near, { timeout: 20_000 }).toBe(1);
+  const watched = await open(browser, server.url, `/documents/${document_id}?tab=family`);
+  const alike = watched.page.getByRole("region", { name: "Nearly the same text" });
+  await alike.getByText("agreement-draft.txt").waitFor();
+  await alike.getByText(/9\d % alike/).waitFor();
+  await close(watched);
+});

@@ -224,6 +224,17 @@ it("a batch is paused, goes first, goes on", async () => {
   await page.getByText("· balances").waitFor();
 });
 
+it("old batches are a click away", async () => {
+  for (let i = 0; i <= 50; i++) {
+    await fetch(`${server.url}/v1/batches`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ name: `crate ${i}` }) });
+  }
+  await page.goto(`${server.url}/batches`);
+  await page.getByRole("link", { name: "crate 50" }).waitFor();
+  expect(await page.getByRole("link", { name: "crate 0", exact: true }).count()).toBe(0);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("link", { name: "crate 0", exact: true }).waitFor();
+});
+
 it("every state has its words and its one click", async () => {
   await server.cli("pause", "--kind", "intake-document");
   await upload(text("letter.txt", "Dear reader"));

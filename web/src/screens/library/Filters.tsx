@@ -26,7 +26,7 @@ const choices = (counts: Record<string, number>, name: (value: string) => string
 export function Filters({ params, set, lines }: Props) {
   const facets = useFacets();
   const counted = useKinds();
-  const batches = useBatches().data?.batches ?? [];
+  const batches = useBatches().data?.pages[0]?.batches ?? [];
   const [open, setOpen] = useState<"save" | "days" | null>(null);
   const seen = useMemo<Choice[]>(
     () => [...new Set(lines.map((line) => line.media_type).filter((type) => type !== null))].sort().slice(0, 20).map((value) => ({ value, name: typeName(value) })),
