@@ -9,7 +9,7 @@ import { usePlace } from "../../app/places";
 import { lastSeen, setTrail } from "../../app/trail";
 import { useParams } from "../../app/url";
 import { Button } from "../../ui/Button";
-import { counted } from "../../ui/format";
+import { count, counted } from "../../ui/format";
 import { Command, Empty } from "../../ui/Notice";
 import { Page, Pending } from "../../ui/Page";
 import { useRetry } from "../../ui/useRetry";
@@ -64,7 +64,7 @@ export function LibraryScreen() {
   const onMore = useCallback(() => void fetchNext(), [fetchNext]);
 
   return (
-    <Page title="Library" fill note={status ? counted(status.documents, "document") : null} actions={<><Views />{simple && all.length > 0 && <Matching state={filter.state} type={filter.type} />}</>}>
+    <Page title="Library" fill note={status ? `${isFiltered(params) && query.data ? `${count(all.length)}${query.hasNextPage ? " and more" : ""} of ` : ""}${counted(status.documents, "document")}` : null} actions={<><Views />{simple && all.length > 0 && <Matching state={filter.state} type={filter.type} />}</>}>
       <Filters params={params} set={(changes, replace) => { setCursor(NO_CURSOR); setSelection(NONE); set(changes, replace); }} lines={all} />
       {selection.ids.size > 0 && (
         <SelectionBar ids={[...selection.ids]} filter={filter} filtered={isFiltered(params)} more={query.hasNextPage} loaded={all.length} onSelect={(ids) => setSelection({ ids: new Set(ids), anchor: null })} />
