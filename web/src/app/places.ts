@@ -8,8 +8,11 @@ import { randomId } from "../ui/plain";
 
 const places = new Map<string, unknown>();
 
-function currentStep(): string {
-  const known = (history.state as { step?: string } | null)?.step;
+/** The name of the step that is shown; a new one has none yet. */
+const knownStep = (): string | undefined => (history.state as { step?: string } | null)?.step;
+
+function namedStep(): string {
+  const known = knownStep();
   if (known) return known;
   const step = randomId();
   history.replaceState({ step }, "");
@@ -20,9 +23,9 @@ function currentStep(): string {
 export function usePlace<T>(name: string): [left: T | undefined, keep: (now: T) => void] {
   const step = useRef("");
   const search = useSearch();
-  const [left] = useState(() => places.get(`${currentStep()} ${name}`) as T | undefined);
+  const [left] = useState(() => places.get(`${knownStep()} ${name}`) as T | undefined);
   // Filters that change are another step, or the same one under another name.
-  useEffect(() => { step.current = currentStep(); }, [search]);
+  useEffect(() => { step.current = namedStep(); }, [search]);
   const keep = useCallback((now: T) => { places.set(`${step.current} ${name}`, now); }, [name]);
   return [left, keep];
 }

@@ -17,7 +17,7 @@ export function Page({ title, note, actions, children, fill }: Props) {
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex min-h-13 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
-        <h1 ref={heading} tabIndex={-1} className="text-lg font-semibold tracking-tight">{title}</h1>
+        <h1 ref={heading} tabIndex={-1} title={title} className="line-clamp-2 min-w-0 text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
         {note && <div className="text-sm text-ink-3">{note}</div>}
         {actions && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
