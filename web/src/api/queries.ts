@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { asRefusal, get } from "./http";
 import type {
-  AuditLog, Batch, DeadLetter, Doctor, DocumentDetail, DocumentList, Facets, Key, Ledger, Me, PageWords, ProblemGroup, Reading,
+  AuditLog, Batch, BatchList, DeadLetter, Doctor, DocumentDetail, DocumentList, Facets, Key, Ledger, Me, NearLine, PageWords, ProblemGroup, Reading,
   SearchAnswer, Status, Why, WorkLine, Worker,
 } from "./types";
 
@@ -25,8 +25,9 @@ export function libraryPage(filter: LibraryFilter, cursor: string | null, signal
   return get<DocumentList>("/v1/documents", { ...filter, cursor, limit }, signal);
 }
 
-export function useLibrary(filter: LibraryFilter) {
+export function useLibrary(filter: LibraryFilter, enabled = true) {
   return useInfiniteQuery({
+    enabled,
     queryKey: ["documents", filter],
     queryFn: ({ pageParam, signal }) => libraryPage(filter, pageParam, signal),
     initialPageParam: null as string | null,
@@ -47,6 +48,13 @@ export const documentQuery = (id: string) =>
   });
 
 export const useDocument = (id: string, enabled = true) => useQuery({ ...documentQuery(id), enabled });
+
+/** Documents that say nearly the same. */
+export const useNear = (id: string) =>
+  useQuery({
+    queryKey: ["near", id],
+    queryFn: async ({ signal }) => (await get<{ items: NearLine[] }>(`/v1/documents/${encodeURIComponent(id)}/near`, {}, signal)).items,
+  });
 
 export const useReading = (id: string) =>
   useQuery({
@@ -128,7 +136,12 @@ export const useProblems = () =>
   });
 
 export const useBatches = () =>
-  useQuery({ queryKey: ["batches"], queryFn: ({ signal }) => get<{ batches: Batch[] }>("/v1/batches", {}, signal) });
+  useInfiniteQuery({
+    queryKey: ["batches"],
+    queryFn: ({ pageParam, signal }) => get<BatchList>("/v1/batches", { cursor: pageParam }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
 
 export const useBatch = (id: string) =>
   useQuery({
@@ -150,8 +163,11 @@ export const useWorkers = () =>
     refetchInterval: 5000,
   });
 
+/** So many dead letters are shown; the status says how many there are. */
+const DEAD = 500;
+
 export const useDead = () =>
-  useQuery({ queryKey: ["dead"], queryFn: ({ signal }) => get<{ dead: DeadLetter[] }>("/v1/dead", {}, signal) });
+  useQuery({ queryKey: ["dead"], queryFn: ({ signal }) => get<{ dead: DeadLetter[] }>("/v1/dead", { limit: DEAD }, signal) });
 
 export const useDoctor = () =>
   useQuery({

@@ -17,6 +17,8 @@ export type DocumentList = Schemas["ListAnswer"];
 export type DocumentDetail = Omit<Schemas["ShowAnswer"], "record"> & { record: DocumentRecord | null; /** Its open review. */ review_id?: string | null };
 export type Evidence = Pick<Schemas["Evidence"], "confidence" | "method">;
 export type IngestionLine = Schemas["IngestionLine"];
+/** A document that says nearly the same. */
+export type NearLine = Schemas["NearLine"];
 export type ArtifactLine = Schemas["ArtifactLine"];
 export type FamilyLine = Schemas["FamilyLine"];
 export type TimelineLine = Schemas["TimelineLine"];
@@ -96,6 +98,7 @@ export type Why = Schemas["WhyAnswer"];
 export type Reprocessed = Schemas["AgainAnswer"];
 
 export type Batch = Schemas["BatchTotals"];
+export type BatchList = Schemas["BatchesAnswer"];
 export type Ledger = Schemas["LedgerAnswer"];
 /** How many documents there are of what. */
 export interface Facets { counted: number; complete: boolean; states: Record<string, number>; /** By media type. */ types: Record<string, number>; /** By what they are: `invoice`. */ kinds?: Record<string, number>; languages: Record<string, number> }

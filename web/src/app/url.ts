@@ -14,6 +14,17 @@ export function changed(search: string, changes: Changes): string {
   return parameters.toString();
 }
 
+/** A step back, but never out of docmill: who came by a link from elsewhere is led to `otherwise`. */
+export function useBack(otherwise: string): () => void {
+  const [, go] = useLocation();
+  return useCallback(() => {
+    // Browsers that do not know say how long the history is, which is right for a new tab at least.
+    const { navigation } = window as { navigation?: { canGoBack: boolean } };
+    if (navigation?.canGoBack ?? history.length > 1) history.back();
+    else go(otherwise);
+  }, [go, otherwise]);
+}
+
 /** Reads and changes the parameters. `replace` leaves no step to go back to, for what changes with every key stroke. */
 export function useParams(): [URLSearchParams, (changes: Changes, replace?: boolean) => void] {
   const search = useSearch();

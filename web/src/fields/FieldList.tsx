@@ -61,7 +61,7 @@ export function FieldList({ lines, onMove, ...field }: FieldProps & { lines: Fie
     onMove(by, pathsShown(blocks, open));
   };
   return (
-    <div ref={box} onKeyDown={onKeyDown} data-absent={open || undefined}>
+    <div ref={box} onKeyDown={onKeyDown} data-absent={open || undefined} className="@container">
       {blocks.map((block) =>
         block.kind === "field" ? <ul key={block.line.path} className="border-b border-line"><FieldRow line={block.line} {...field} /></ul>
         : block.kind === "table" ? <Rows key={block.table.name} table={block.table} {...field} />

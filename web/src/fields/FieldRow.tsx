@@ -33,17 +33,17 @@ export function FieldRow({ line, active, lit, onActive, onHover, work }: FieldPr
             onClick={() => onActive(line.path)}
             onDoubleClick={() => work?.edit(line)}
             onKeyDown={onEnter(work)}
-            className={cx("grid w-full grid-cols-[minmax(0,1fr)_auto] items-baseline gap-x-3 py-2 pl-4 text-left outline-offset-[-2px] sm:grid-cols-[9rem_minmax(0,1fr)_auto]", work ? "pr-12" : "pr-4")}
+            className={cx("grid w-full grid-cols-[minmax(0,1fr)_auto] items-baseline gap-x-3 py-2 pl-4 text-left outline-offset-[-2px] @md:grid-cols-[9rem_minmax(0,1fr)_auto]", work ? "pr-12" : "pr-4")}
           >
             <span className="text-sm text-ink-3">{shown(line.label)}</span>
             <Value line={line} draft={draft} />
-            <span className="flex items-center gap-1.5 max-sm:col-start-2 max-sm:row-start-1">
+            <span className="flex items-center gap-1.5 @max-md:col-start-2 @max-md:row-start-1">
               {draft !== undefined ? <span className="text-xs font-medium text-accent-ink">corrected</span>
                 : settled ? <span className="flex items-center gap-1 text-xs text-accent-ink"><Check size={13} aria-hidden /> looked at</span>
                 : line.confidence !== null && <Sure value={line.confidence} />}
             </span>
             {!settled && line.doubts.filter((doubt) => doubt.weight === "bad").map((doubt) => <DoubtLine key={doubt.words} doubt={doubt} />)}
-            {on && (line.value !== null || draft !== undefined) && <span className="col-span-full text-xs break-words text-ink-3 sm:col-start-2"><Evidence line={line} draft={draft} /></span>}
+            {on && (line.value !== null || draft !== undefined) && <span className="col-span-full text-xs break-words text-ink-3 @md:col-start-2"><Evidence line={line} draft={draft} /></span>}
           </button>
           {work && (
             <span className={cx("absolute top-1 right-2.5 group-focus-within:block group-hover:block", !on && "hidden")}>
@@ -91,14 +91,14 @@ export function FieldCell({ line, end, active, lit, onActive, onHover, work }: F
 
 function Value({ line, draft }: { line: FieldLine; draft: string | null | undefined }) {
   const now = draft === undefined ? line.value : draft;
-  if (now === null) return <span className={cx("max-sm:col-span-full", "text-ink-3", draft === null && "text-accent-ink")}>{draft === null ? "Not on the document" : "–"}</span>;
-  return <span className={cx("font-medium break-words max-sm:col-span-full whitespace-pre-line", draft !== undefined && "text-accent-ink")}>{shown(now.replace(/\r?\n/g, "\u2028")).replace(/\u2028/g, "\n")}</span>;
+  if (now === null) return <span className={cx("@max-md:col-span-full", "text-ink-3", draft === null && "text-accent-ink")}>{draft === null ? "Not on the document" : "–"}</span>;
+  return <span className={cx("font-medium break-words @max-md:col-span-full whitespace-pre-line", draft !== undefined && "text-accent-ink")}>{shown(now.replace(/\r?\n/g, "\u2028")).replace(/\u2028/g, "\n")}</span>;
 }
 
 /** What does not hold. That a value is only uncertain, its number says. */
 function DoubtLine({ doubt }: { doubt: Doubt }) {
   return (
-    <span className="col-span-full flex items-start gap-1.5 text-xs text-red sm:col-start-2">
+    <span className="col-span-full flex items-start gap-1.5 text-xs text-red @md:col-start-2">
       <CircleAlert size={13} aria-hidden className="mt-0.5 shrink-0" /> <span className="min-w-0 break-words">{shown(doubt.words)}</span>
     </span>
   );
@@ -106,11 +106,11 @@ function DoubtLine({ doubt }: { doubt: Doubt }) {
 
 function Edit({ line, work, text }: { line: FieldLine; work: Work; text: string }) {
   return (
-    <div className="grid items-center gap-x-3 gap-y-1 px-4 py-1.5 sm:grid-cols-[9rem_minmax(0,1fr)]">
+    <div className="grid items-center gap-x-3 gap-y-1 px-4 py-1.5 @md:grid-cols-[9rem_minmax(0,1fr)]">
       <span className="text-sm text-ink-3">{shown(line.label)}</span>
       <Input line={line} work={work} text={text} />
-      <span className="flex flex-wrap sm:col-start-2 items-center gap-x-3 gap-y-1 text-xs text-ink-3">
-        <span><kbd>Enter</kbd> keeps</span><span><kbd>Esc</kbd> leaves it</span><span className="max-sm:hidden">or click the words on the page</span>
+      <span className="flex flex-wrap @md:col-start-2 items-center gap-x-3 gap-y-1 text-xs text-ink-3">
+        <span><kbd>Enter</kbd> keeps</span><span><kbd>Esc</kbd> leaves it</span><span className="max-lg:hidden">or click the words on the page</span>
       </span>
     </div>
   );

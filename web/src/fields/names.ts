@@ -22,11 +22,12 @@ export function pathName(path: string): string {
   return column === null ? `${fieldName(name)} ${row + 1}` : `${fieldName(name)} ${row + 1}, ${fieldName(column).toLowerCase()}`;
 }
 
-/** Words of the server, with paths of fields said as names. */
+/** Words of the server, with paths of fields said as names, and values in the same quotation marks. */
 export const spoken = (text: string): string =>
   text
     .replace(/`([a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:\[\d+\](?:\.[a-z_]+)?)?)`/g, (_, path: string) => `“${pathName(path)}”`)
-    .replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g, (name) => `“${fieldName(name)}”`);
+    .replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g, (name) => `“${fieldName(name)}”`)
+    .replace(/`([^`]*)`/g, "“$1”");
 
 const METHODS: Record<string, string> = {
   label: "beside its label", sum: "by adding up", xml: "from the data inside the file", table: "in a table", place: "by its place",

@@ -1,10 +1,12 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { cx } from "./cx";
 
-type Kind = "plain" | "primary" | "quiet" | "danger";
+/** `chosen` is a plain one that stands for a choice that was made. */
+type Kind = "plain" | "chosen" | "primary" | "quiet" | "danger";
 
 const KINDS: Record<Kind, string> = {
   plain: "border border-line-strong bg-surface text-ink hover:bg-hover",
+  chosen: "border border-accent bg-accent-soft text-accent-ink hover:opacity-90",
   primary: "border border-transparent bg-accent text-on-accent hover:opacity-90",
   quiet: "border border-transparent text-ink-2 hover:bg-hover hover:text-ink",
   danger: "border border-red-line bg-surface text-red hover:bg-red-soft",

@@ -36,7 +36,8 @@ export function Dialog({ title, onClose, children, footer, className, bare }: Pr
     <dialog
       ref={ref}
       aria-labelledby={heading}
-      onClose={onClose}
+      // Told some time later: React's development mode closes and opens it again before anybody sees it.
+      onClose={() => { if (!ref.current?.open) onClose(); }}
       onKeyDown={onKeyDown}
       onClick={(event) => { if (event.target === ref.current) onClose(); }}
       className={cx("w-[min(34rem,calc(100vw-2rem))] rounded-lg border border-line-strong bg-surface p-0", className)}

@@ -3,6 +3,8 @@ import { CircleAlert, Check, Copy } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { asRefusal } from "../api/http";
 import { Button } from "./Button";
+import { copyText } from "./plain";
+import { useSay } from "./Toasts";
 
 export function Empty({ icon, title, children }: { icon: ReactNode; title: string; children?: ReactNode }) {
   return (
@@ -17,11 +19,15 @@ export function Empty({ icon, title, children }: { icon: ReactNode; title: strin
 /** A command with a button that copies it. */
 export function Command({ text }: { text: string }) {
   const [copied, setCopied] = useState(false);
+  const say = useSay();
   const copy = () => {
-    void navigator.clipboard.writeText(text).then(() => {
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1500);
-    });
+    copyText(text).then(
+      () => {
+        setCopied(true);
+        setTimeout(() => setCopied(false), 1500);
+      },
+      (error: unknown) => say.failed("Not copied", error),
+    );
   };
   return (
     <span className="inline-flex max-w-full items-center gap-1 rounded-md border border-line bg-sunken py-0.5 pr-0.5 pl-2.5 font-mono text-xs text-ink">

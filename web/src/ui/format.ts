@@ -33,6 +33,9 @@ export const moment = (at: Timestamp): Date => new Date(at);
 export const exact = (at: Timestamp): string =>
   moment(at).toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
+/** A moment as files write it, said as everywhere else; anything else as it stands. */
+export const momentText = (value: string): string => (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?([+-]\d{2}:\d{2}|Z)$/.test(value) ? exact(value) : value);
+
 /** "just now", "4 min ago", "in 20 s", then a date. */
 export function relative(at: Timestamp, now: number): string {
   const then = moment(at).getTime();
@@ -97,11 +100,20 @@ const TYPES: Record<string, string> = {
 /** A word of the interface as people write it: `bank_statement` is "Bank statement". */
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1).replaceAll("_", " ");
 
+/** Types of office programs, of which there are many: with macros, as templates, as shows. */
+const OFFICE: [RegExp, string][] = [
+  [/ms-excel|spreadsheetml/, "Excel"], [/ms-word|wordprocessingml/, "Word"], [/ms-powerpoint|presentationml/, "PowerPoint"],
+  [/opendocument\.text/, "ODT"], [/opendocument\.spreadsheet/, "ODS"], [/opendocument\.presentation/, "ODP"], [/opendocument\.graphics/, "ODG"],
+];
+const SORTS: [RegExp, string][] = [[/template/, " template"], [/slideshow/, " show"], [/\.binary\./, " binary"], [/flat-xml/, " flat"], [/macroenabled/i, " with macros"]];
+
 /** A media type as people say it. */
 export function typeName(mediaType: string | null | undefined): string {
   if (!mediaType) return "Unknown";
   const known = TYPES[mediaType];
   if (known) return known;
+  const office = OFFICE.find(([pattern]) => pattern.test(mediaType));
+  if (office) return office[1] + SORTS.filter(([pattern]) => pattern.test(mediaType)).map(([, sort]) => sort).join("");
   const sub = mediaType.split("/")[1] ?? mediaType;
   return shown(sub.replace(/^(x-|vnd\.)/, "").split(/[.+;]/).pop()?.slice(0, 12).toUpperCase() || mediaType);
 }

@@ -31,14 +31,14 @@ export const STATE_ORDER: DocumentState[] = [
 export const stateWords = (state: string): StateWords =>
   STATES[state as DocumentState] ?? { label: state, tone: "neutral", icon: CircleHelp, action: null };
 
-const STAGES: Partial<Record<Stage, string>> = {
-  queued: "Waiting", intake: "Looking at it", unpacking: "Unpacking", transcribing: "Reading", classifying: "Classifying", indexing: "Indexing",
+const STAGES: Record<Stage, string> = {
+  queued: "Waiting", intake: "Looking at it", unpacking: "Unpacking", transcribing: "Reading", classifying: "Classifying", extracting: "Taking fields", indexing: "Indexing",
   completed: "Done", failed: "Failed", skipped: "Skipped", cancelled: "Cancelled",
 };
-export const stageName = (stage: string): string => STAGES[stage as Stage] ?? stage;
+export const stageName = (stage: string): string => (STAGES as Record<string, string>)[stage] ?? stage;
 
 /** Stages that take time, in flow order. */
-export const WORKING: Stage[] = ["queued", "intake", "unpacking", "transcribing", "classifying", "indexing"];
+export const WORKING: Stage[] = ["queued", "intake", "unpacking", "transcribing", "classifying", "extracting", "indexing"];
 
 /** How far along the way a document is, from its stage alone. */
 export function stageShare(stage: string): number {

@@ -1,6 +1,7 @@
 /** The files on their way in: some at a time, again where that can help, and remembered over a reload. */
 import { asRefusal } from "../api/http";
 import type { ServerEvent } from "../api/types";
+import { randomId } from "../ui/plain";
 import type { Found } from "./drop";
 import { Group } from "./group";
 import { afterReload, fresh, type Upload } from "./item";
@@ -33,7 +34,7 @@ export class UploadQueue {
   add(files: Found[]): void {
     const group = files.length > 1 ? new Group(files) : null;
     const added = files.map((found) => {
-      const item = fresh(crypto.randomUUID(), found.path, found.file.size);
+      const item = fresh(randomId(), found.path, found.file.size);
       this.bytes.set(item.id, { found, group });
       return item;
     });

@@ -1,7 +1,7 @@
 /** Keys, tenants and what is said to whom. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { close, launch, open } from "./browser";
+import { close, launch, open, PLAIN_HOST } from "./browser";
 import { Docmill } from "./docmill";
 
 let browser: Browser;
@@ -61,4 +61,19 @@ it("two tenants see nothing of each other", async () => {
     expect(await one.page.getByRole("region", { name: "Keys" }).getByRole("listitem").count()).toBe(1);
     await close(one);
   }
+});
+
+it("uploads and copies on a plain address too, where browsers do less", async () => {
+  const made = JSON.parse(await server.cli("--json", "key", "create", "--name", "house", "--role", "admin")) as { key: string };
+  const watched = await open(browser, server.url.replace("127.0.0.1", PLAIN_HOST), "/");
+  const { page } = watched;
+  expect(await page.evaluate(() => window.isSecureContext)).toBe(false);
+  await page.getByLabel("Key", { exact: true }).fill(made.key);
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByRole("heading", { name: "Nothing has come in yet" }).waitFor();
+  await page.getByRole("button", { name: /^Copy the command/ }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await page.getByTestId("files").setInputFiles({ name: "house.txt", mimeType: "text/plain", buffer: Buffer.from("sent in the house") });
+  await page.getByRole("region", { name: "Uploads" }).getByText("1 file in").waitFor();
+  await close(watched);
 });

@@ -2,9 +2,12 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { expect } from "vitest";
 
+/** A name in a house or an office: to a browser, unlike 127.0.0.1, no secure address. */
+export const PLAIN_HOST = "archive.test";
+
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
+  "--disable-component-update", "--disable-sync", `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
 ];
 
 export const launch = (): Promise<Browser> =>

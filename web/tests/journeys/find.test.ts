@@ -85,3 +85,35 @@ it("makes one tag of two", async () => {
   await page.getByRole("button", { name: `Tag: ${pair.into.tag}` }).waitFor();
   await close(watched);
 });
+
+it("reads a mail with who wrote it and what came with it", async () => {
+  const { documents } = (await (await fetch(`${server.url}/v1/documents?limit=200`)).json()) as { documents: { document_id: string; name: string }[] };
+  const mail = documents.find((one) => one.name.endsWith("six-more-lamps.eml"));
+  const watched = await open(browser, server.url, `/documents/${mail?.document_id}`);
+  const article = watched.page.getByRole("article", { name: "Mail" });
+  await article.getByText(/imogen@readingroom\.example/).waitFor();
+  await article.locator("pre", { hasText: "the reading lamps are a joy" }).waitFor();
+  const attachments = article.getByRole("region", { name: "Attachments" });
+  await attachments.getByText("2 attachments").waitFor();
+  await attachments.getByRole("link", { name: "shelf-plan.md" }).click();
+  await watched.page.locator("pre", { hasText: "Two beside the atlas shelf" }).waitFor();
+  await close(watched);
+});
+
+it("tells which documents say nearly the same", async () => {
+  const clauses = Array.from({ length: 40 }, (_, i) => `Clause ${i} of the agreement says what both are to do on day ${i * 7}.`);
+  const version = async (name: string, last: string) => {
+    const form = new FormData();
+    form.append("file", new Blob([[...clauses, last].join("\n")]), name);
+    return (await (await fetch(`${server.url}/v1/documents?mode=sync`, { method: "POST", body: form })).json()) as { document_id: string };
+  };
+  await version("agreement-draft.txt", "Signed by nobody yet.");
+  const { document_id } = await version("agreement-final.txt", "Signed in Whitby.");
+  const near = async () => ((await (await fetch(`${server.url}/v1/documents/${document_id}/near`)).json()) as { items: object[] }).items.length;
+  await expect.poll(near, { timeout: 20_000 }).toBe(1);
+  const watched = await open(browser, server.url, `/documents/${document_id}?tab=family`);
+  const alike = watched.page.getByRole("region", { name: "Nearly the same text" });
+  await alike.getByText("agreement-draft.txt").waitFor();
+  await alike.getByText(/9\d % alike/).waitFor();
+  await close(watched);
+});

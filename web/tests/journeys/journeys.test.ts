@@ -114,6 +114,15 @@ it("restart the server under an open page", async () => {
   await page.getByText("Live", { exact: true }).waitFor();
   await server.cli("ingest", fixture("markdown/notes.md"));
   await page.getByRole("row").filter({ hasText: "notes.md" }).waitFor();
+
+  // Screens that ask by themselves do so in vain, and keep what they had.
+  await page.goto(`${server.url}/workers`);
+  await page.getByRole("region", { name: "Queues", exact: true }).waitFor();
+  await server.kill();
+  await page.getByText("Reconnecting…").waitFor();
+  await page.waitForTimeout(10_000);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  await page.getByRole("region", { name: "Queues", exact: true }).waitFor();
 });
 
 it("upload that meets a restart arrives once", async () => {
@@ -215,6 +224,17 @@ it("a batch is paused, goes first, goes on", async () => {
   await page.getByText("· balances").waitFor();
 });
 
+it("old batches are a click away", async () => {
+  for (let i = 0; i <= 50; i++) {
+    await fetch(`${server.url}/v1/batches`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ name: `crate ${i}` }) });
+  }
+  await page.goto(`${server.url}/batches`);
+  await page.getByRole("link", { name: "crate 50" }).waitFor();
+  expect(await page.getByRole("link", { name: "crate 0", exact: true }).count()).toBe(0);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("link", { name: "crate 0", exact: true }).waitFor();
+});
+
 it("every state has its words and its one click", async () => {
   await server.cli("pause", "--kind", "intake-document");
   await upload(text("letter.txt", "Dear reader"));
@@ -291,4 +311,77 @@ it("keyboard alone", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "All keys" }).waitFor();
+});
+
+it("a list is gone through document by document, and found again as it was left", async () => {
+  await upload(Array.from({ length: 60 }, (_, i) => text(`leaf-${String(i).padStart(2, "0")}.txt`, `leaf number ${i}`)));
+  await tray().getByText("60 files in").waitFor({ timeout: 60_000 });
+  await page.goto(`${server.url}/library`);
+  const list = page.getByRole("region", { name: "Documents" });
+  await page.getByRole("row").filter({ hasText: "leaf-" }).first().waitFor();
+  await list.evaluate((box) => { box.scrollTop = 900; });
+  // What is in the middle of the view, beside a check that is to stay.
+  const middle = page.getByRole("row").filter({ has: page.getByRole("link") }).nth(20);
+  await middle.getByRole("checkbox").click();
+  const scrolled = await list.evaluate((box) => box.scrollTop);
+  const name = (await middle.getByRole("link").textContent()) ?? "";
+  await middle.getByRole("link").click();
+  await page.getByRole("heading", { level: 1 }).filter({ hasText: /leaf/i }).waitFor();
+
+  const address = page.url();
+  await page.keyboard.press("j");
+  await page.waitForURL((url) => url.href !== address);
+  await page.getByRole("button", { name: "Next document" }).click();
+  await page.getByRole("button", { name: "Previous document" }).click();
+  await page.keyboard.press("k");
+  await page.waitForURL(address);
+  await page.keyboard.press("j");
+  await page.waitForURL((url) => url.href !== address);
+  const seen = page.url().split("/").at(-1);
+  await page.goBack();
+  await page.getByText("1 selected").waitFor();
+  expect(await list.evaluate((box) => box.scrollTop)).toBe(scrolled);
+  expect(await page.getByRole("row").filter({ hasText: name }).getByRole("checkbox").isChecked()).toBe(true);
+  // The cursor is at the document that was looked at last.
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/documents/${seen}`);
+  // A link begins at the top.
+  await page.getByRole("link", { name: "Library" }).first().click();
+  await page.getByRole("row").filter({ hasText: "leaf-" }).first().waitFor();
+  expect(await list.evaluate((box) => box.scrollTop)).toBe(0);
+  expect(await page.getByText("1 selected").count()).toBe(0);
+});
+
+it("the library knows what happened while it was left", async () => {
+  await server.cli("pause", "--kind", "intake-document");
+  await upload(text("slow.txt", "read while nobody looked"));
+  await page.getByRole("link", { name: "Library" }).first().click();
+  const row = page.getByRole("main").getByRole("row").filter({ hasText: "slow.txt" });
+  await row.getByText("Processing").waitFor();
+  await row.getByRole("link").click();
+  await server.cli("resume", "--kind", "intake-document");
+  await page.locator("pre", { hasText: "read while nobody looked" }).waitFor();
+  // Nothing more happens from now on: the list has to ask by itself.
+  await page.waitForTimeout(2000);
+  await page.goBack();
+  await row.waitFor();
+  await expect.poll(() => row.getByText("Processing").count()).toBe(0);
+});
+
+it("a search is gone through without the pointer", async () => {
+  await upload([text("one.txt", "harbour lights"), text("two.txt", "harbour walls")]);
+  await tray().getByText("2 files in").waitFor();
+  await page.goto(`${server.url}/search?q=harbour`);
+  const hits = page.getByRole("list", { name: "Hits" }).getByRole("link");
+  await expect.poll(() => hits.count(), { timeout: 20_000 }).toBe(2);
+  await page.getByRole("searchbox").press("ArrowDown");
+  await page.getByRole("searchbox").press("Enter");
+  await page.waitForURL(/\/documents\/.*q=harbour/);
+  const first = page.url();
+  await page.keyboard.press("j");
+  await page.waitForURL((url) => url.href !== first && url.search.includes("q=harbour"));
+  await page.locator("mark").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("searchbox").waitFor();
+  expect(await page.getByRole("searchbox").inputValue()).toBe("harbour");
 });

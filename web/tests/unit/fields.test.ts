@@ -22,7 +22,7 @@ describe("names", () => {
   it("puts names into the server's words, and leaves values alone", () => {
     expect(spoken("`total_amount` was not found")).toBe("“Total amount” was not found");
     expect(spoken("tax_basis_total and tax_total together are 100.00, not 119.00")).toBe("“Tax basis total” and “Tax total” together are 100.00, not 119.00");
-    expect(spoken("`ACME GmbH` stands nowhere")).toBe("`ACME GmbH` stands nowhere");
+    expect(spoken("`ACME GmbH` stands nowhere")).toBe("“ACME GmbH” stands nowhere");
   });
 });
 

@@ -11,8 +11,11 @@ it("reads the filter out of the address, with whole days where the user is", () 
   expect(asked("came=week").since).toBe(new Date(2026, 10, 11).toISOString());
   expect(asked("since=2026-11-01&until=2026-11-03")).toMatchObject({ since: new Date(2026, 10, 1).toISOString(), until: new Date(2026, 10, 4).toISOString() });
   expect(asked("lang=deu&batch=b1&type=text/plain&state=ready&q=lamp")).toMatchObject({ language: "deu", batch_id: "b1", type: "text/plain", state: "ready", q: "lamp" });
-  // What a document is, the index knows: it is asked together with the words, and stands before what might swallow it.
-  expect([asked("kind=invoice").q, asked("kind=bank_statement&q=lamp").q, asked("kind=a%22b&q=%22open").q, asked("kind=letter&q=OR lamp").q])
+  expect(asked("kind=invoice&q=lamp")).toMatchObject({ type: "invoice", q: "lamp" });
+  // With a format beside it, the index is asked what a document is, together with the words, and before what might swallow it.
+  const both = (search: string) => asked(`type=application/pdf&${search}`);
+  expect(both("kind=invoice").type).toBe("application/pdf");
+  expect([both("kind=invoice").q, both("kind=bank_statement&q=lamp").q, both("kind=a%22b&q=%22open").q, both("kind=letter&q=OR lamp").q])
     .toEqual(['type:"invoice"', 'type:"bank_statement" lamp', 'type:"ab" "open', 'type:"letter" lamp']);
   // An address may hold anything.
   expect(asked("since=yesterday&until=2026-99-99&came=never")).toMatchObject({ since: undefined, until: undefined });

@@ -26,6 +26,13 @@ describe("format", () => {
     expect([0, 0.25, 12.4, 1234].map(rate)).toEqual(["0", "0.3", "12", "1,234"]);
   });
 
+  it("tells the many types of office programs apart", () => {
+    expect([
+      "application/vnd.ms-excel.sheet.macroEnabled.12", "application/vnd.ms-excel.sheet.binary.macroEnabled.12", "application/vnd.ms-word.template.macroEnabled.12",
+      "application/vnd.openxmlformats-officedocument.presentationml.slideshow", "application/vnd.oasis.opendocument.text-flat-xml", "application/msword",
+    ].map(typeName)).toEqual(["Excel with macros", "Excel binary with macros", "Word template with macros", "PowerPoint show", "ODT flat", "Word"]);
+  });
+
   it("counts one and many", () => {
     expect(counted(1, "document")).toBe("1 document");
     expect(counted(1200, "document")).toBe("1,200 documents");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DocumentLine, DocumentList } from "../../src/api/types";
+import { moved, NO_CURSOR, placeOf } from "../../src/screens/library/cursor";
 import { lines, pagesOf, renewed } from "../../src/screens/library/pages";
 import { extend, NONE, toggle } from "../../src/screens/library/selection";
 
@@ -41,5 +42,26 @@ describe("selection", () => {
 
   it("selects one where there is nothing to extend from", () => {
     expect([...extend(NONE, ["a"], "a").ids]).toEqual(["a"]);
+  });
+});
+
+describe("the cursor of a list", () => {
+  const order = ["a", "b", "c"];
+
+  it("begins at the top and stops at the ends", () => {
+    expect(moved(NO_CURSOR, order, 1)).toEqual({ id: "a", index: 0 });
+    expect(moved({ id: "c", index: 2 }, order, 1)).toEqual({ id: "c", index: 2 });
+    expect(moved({ id: "a", index: 0 }, order, -1)).toEqual({ id: "a", index: 0 });
+    expect(moved(NO_CURSOR, [], 1).id).toBeNull();
+  });
+
+  it("stays at its document when others come in above", () => {
+    expect(moved({ id: "a", index: 0 }, ["new", "a", "b"], 1)).toEqual({ id: "b", index: 2 });
+  });
+
+  it("goes on where its document was when that left the list", () => {
+    expect(moved({ id: "b", index: 1 }, ["a", "c"], 1)).toEqual({ id: "c", index: 1 });
+    expect(moved({ id: "b", index: 1 }, ["a", "c"], -1)).toEqual({ id: "a", index: 0 });
+    expect(placeOf(["a", "c"], "b")).toBeNull();
   });
 });

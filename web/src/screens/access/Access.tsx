@@ -7,8 +7,7 @@ import type { AuditLog, Key } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { counted, shown } from "../../ui/format";
-import { Failure } from "../../ui/Notice";
-import { Page, Panel, Skeletons } from "../../ui/Page";
+import { Page, Panel, Pending } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
 import { useSay } from "../../ui/Toasts";
@@ -25,8 +24,7 @@ export function Access() {
   return (
     <Page title="Access" note={me.data && `${shown(me.data.tenant)} · ${me.data.role}`}
       actions={admin && <Button kind="primary" icon={<Plus size={14} aria-hidden />} onClick={() => setMaking(true)}>New key</Button>}>
-      {me.error ? <Failure error={me.error} what="Your access could not be looked up" onRetry={() => void me.refetch()} />
-        : !me.data ? <Skeletons lines={6} />
+      {!me.data ? <Pending of={me} what="Your access could not be looked up" lines={6} />
         : (
           <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:p-6">
             {!me.data.key_needed && (
@@ -39,12 +37,12 @@ export function Access() {
             ) : (
               <>
                 <Panel title="Keys" aside={keys.data ? counted(keys.data.keys.length, "key") : null}>
-                  {keys.error ? <Failure error={keys.error} what="The keys could not be had" /> : !keys.data ? <Skeletons lines={3} />
+                  {!keys.data ? <Pending of={keys} what="The keys could not be had" lines={3} />
                     : keys.data.keys.length === 0 ? <p className="flex items-center gap-2 p-4 text-ink-3"><KeyRound size={15} aria-hidden /> There are no keys.</p>
                     : <ul className="divide-y divide-line">{keys.data.keys.map((one) => <KeyLine key={one.key_id} one={one} />)}</ul>}
                 </Panel>
                 <Panel title="Audit log" aside={log.data && <Intact log={log.data} />}>
-                  {log.error ? <Failure error={log.error} what="The audit log could not be had" /> : !log.data ? <Skeletons lines={4} /> : <Log log={log.data} />}
+                  {!log.data ? <Pending of={log} what="The audit log could not be had" lines={4} /> : <Log log={log.data} />}
                   {log.data?.more && <div className="border-t border-line p-2 text-center"><Button onClick={() => setAfter(log.data.next)}>Later entries</Button></div>}
                 </Panel>
               </>
@@ -85,7 +83,7 @@ function Log({ log }: { log: AuditLog }) {
   if (log.entries.length === 0) return <p className="p-4 text-ink-3">Nothing was changed yet.</p>;
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Audit log">
-      <table className="w-full text-sm">
+      <table className="w-full min-w-2xl text-sm">
         <thead className="text-xs text-ink-3"><tr><th className="px-4 py-2">When</th><th className="px-2 py-2">Who</th><th className="px-2 py-2">Did</th><th className="px-4 py-2">To what</th></tr></thead>
         <tbody className="divide-y divide-line">
           {[...log.entries].reverse().map((entry) => (

@@ -6,8 +6,7 @@ import { useBatch, useLedger, useWork } from "../../api/queries";
 import type { Batch, Ledger } from "../../api/types";
 import { Bar } from "../../ui/Bar";
 import { count, duration, exact, percent, rate, shown } from "../../ui/format";
-import { Failure } from "../../ui/Notice";
-import { Page, Panel, Skeletons } from "../../ui/Page";
+import { Page, Panel, Pending } from "../../ui/Page";
 import { stageName } from "../../ui/states";
 import { Time, useNow } from "../../ui/Time";
 import { BatchActions } from "./BatchActions";
@@ -21,7 +20,7 @@ export function BatchDetail({ id }: { id: string }) {
   if (!batch.data) {
     return (
       <Page title="Batch">
-        {batch.error ? <Failure error={batch.error} what="The batch could not be had" onRetry={() => void batch.refetch()} /> : <Skeletons lines={8} />}
+        <Pending of={batch} what="The batch could not be had" lines={8} />
       </Page>
     );
   }
@@ -126,8 +125,7 @@ const Row = ({ name, n, all, children }: { name: string; n: number; all: number;
 
 function Account({ id }: { id: string }) {
   const ledger = useLedger(id);
-  if (ledger.error) return <Failure error={ledger.error} what="The ledger could not be had" />;
-  if (!ledger.data) return <Skeletons lines={3} />;
+  if (!ledger.data) return <Pending of={ledger} what="The ledger could not be had" lines={3} />;
   return (
     <Panel title="Ledger" aside={ledger.data.unsealed.length > 0 ? "still counting" : ledger.data.balanced ? "every item is accounted for" : "something is missing"}>
       <div className="px-4 py-3"><LedgerLine ledger={ledger.data} /></div>

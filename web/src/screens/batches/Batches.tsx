@@ -3,9 +3,10 @@ import { FolderInput, Pause } from "lucide-react";
 import { Link } from "wouter";
 import { useBatches } from "../../api/queries";
 import type { Batch } from "../../api/types";
+import { Button } from "../../ui/Button";
 import { count, counted, duration, percent, rate, shown } from "../../ui/format";
-import { Command, Empty, Failure } from "../../ui/Notice";
-import { Page, Skeletons } from "../../ui/Page";
+import { Command, Empty } from "../../ui/Notice";
+import { Page, Pending } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
 import { Time, useNow } from "../../ui/Time";
 import { BatchActions } from "./BatchActions";
@@ -15,19 +16,20 @@ import { batchName } from "./name";
 
 export function Batches() {
   const batches = useBatches();
+  const all = batches.data?.pages.flatMap((page) => page.batches) ?? [];
   return (
     <Page title="Batches">
-      {batches.error ? <Failure error={batches.error} what="The batches could not be had" onRetry={() => void batches.refetch()} />
-        : !batches.data ? <Skeletons lines={8} />
-        : batches.data.batches.length === 0 ? (
+      {!batches.data ? <Pending of={batches} what="The batches could not be had" lines={8} />
+        : all.length === 0 ? (
           <Empty icon={<FolderInput size={20} />} title="No batches yet">
             <p>A batch is everything that came in together. Drop a folder here, or bring one in from a terminal; the same command goes on where it stopped.</p>
             <Command text="docmill ingest ~/Documents --batch documents" />
           </Empty>
         ) : (
-          <ul className="mx-auto flex max-w-5xl flex-col gap-3 p-4 md:p-6">
-            {batches.data.batches.map((batch) => <Line key={batch.batch_id} batch={batch} />)}
-          </ul>
+          <div className="mx-auto max-w-5xl p-4 md:p-6">
+            <ul className="flex flex-col gap-3">{all.map((batch) => <Line key={batch.batch_id} batch={batch} />)}</ul>
+            {batches.hasNextPage && <div className="mt-3 flex justify-center"><Button busy={batches.isFetchingNextPage} onClick={() => void batches.fetchNextPage()}>Show more</Button></div>}
+          </div>
         )}
     </Page>
   );

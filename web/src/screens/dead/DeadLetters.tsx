@@ -3,14 +3,14 @@ import { MailCheck, RotateCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { useDropDead, useReplayDead } from "../../api/actions";
-import { useDead } from "../../api/queries";
+import { useDead, useStatus } from "../../api/queries";
 import type { DeadLetter } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { cause } from "../../ui/causes";
 import { Confirm } from "../../ui/Dialog";
-import { counted, shown } from "../../ui/format";
-import { Empty, Failure } from "../../ui/Notice";
-import { Page, Skeletons } from "../../ui/Page";
+import { count, counted, shown } from "../../ui/format";
+import { Empty } from "../../ui/Notice";
+import { Page, Pending } from "../../ui/Page";
 import { Said } from "../../ui/Said";
 import { Time } from "../../ui/Time";
 import { useSay } from "../../ui/Toasts";
@@ -20,6 +20,7 @@ import { extend, NONE, type Selection, toggle } from "../library/selection";
 export function DeadLetters() {
   const dead = useDead();
   const letters = dead.data?.dead ?? [];
+  const all = Math.max(letters.length, useStatus().data?.tasks.dead ?? 0);
   const [selection, setSelection] = useState<Selection>(NONE);
   const [dropping, setDropping] = useState(false);
   const replay = useReplayDead();
@@ -28,24 +29,23 @@ export function DeadLetters() {
   const order = letters.map((one) => String(one.task_id));
   const chosen = letters.filter((one) => selection.ids.has(String(one.task_id))).map((one) => one.task_id);
   const ids = chosen.length > 0 ? chosen : null;
-  const what = ids ? counted(ids.length, "dead letter") : "all dead letters";
+  const what = counted(ids?.length ?? all, "dead letter");
   const after = { onSettled: () => { setSelection(NONE); setDropping(false); } };
   return (
     <Page
       title="Dead letters"
-      note={letters.length > 0 ? counted(letters.length, "task") : null}
+      note={letters.length > 0 ? `${counted(all, "task")}${all > letters.length ? `, of which ${count(letters.length)} are shown` : ""}` : null}
       actions={letters.length > 0 && (
         <>
           <Button icon={<RotateCw size={14} aria-hidden />} busy={replay.isPending}
             onClick={() => replay.mutate(ids, { ...after, onSuccess: (done) => say.done(`${counted(done.count, "task")} queued again`), onError: (error) => say.failed("Not replayed", error) })}>
-            {ids ? `Replay ${ids.length}` : "Replay all"}
+            {ids ? `Replay ${count(ids.length)}` : `Replay all ${count(all)}`}
           </Button>
-          <Button kind="danger" icon={<Trash2 size={14} aria-hidden />} onClick={() => setDropping(true)}>{ids ? `Drop ${ids.length}` : "Drop all"}</Button>
+          <Button kind="danger" icon={<Trash2 size={14} aria-hidden />} onClick={() => setDropping(true)}>{ids ? `Drop ${count(ids.length)}` : `Drop all ${count(all)}`}</Button>
         </>
       )}
     >
-      {dead.error ? <Failure error={dead.error} what="The dead letters could not be had" onRetry={() => void dead.refetch()} />
-        : !dead.data ? <Skeletons lines={6} />
+      {!dead.data ? <Pending of={dead} what="The dead letters could not be had" lines={6} />
         : letters.length === 0 ? (
           <Empty icon={<MailCheck size={20} />} title="No dead letters">
             <p>A task that fails three times is put aside here, with its reason, and holds up nobody. There is none.</p>

@@ -1,5 +1,5 @@
 /** One document: the page, its text, what is known about it, where it belongs, what happened to it. */
-import { ArrowLeft, Download, EllipsisVertical, Link as LinkIcon, RotateCw, Trash2 } from "lucide-react";
+import { ArrowLeft, ChevronDown, ChevronUp, Download, EllipsisVertical, Link as LinkIcon, RotateCw, Trash2 } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { useDeleteDocument } from "../../api/actions";
@@ -7,7 +7,8 @@ import { useDocument, usePageWords, useWhy } from "../../api/queries";
 import { useSchemas } from "../../api/reviews";
 import type { DocumentDetail } from "../../api/types";
 import { useKeys } from "../../app/keys";
-import { useParams } from "../../app/url";
+import { type Stop, useTrail } from "../../app/trail";
+import { useBack, useParams } from "../../app/url";
 import { BoxLayer } from "../../fields/BoxLayer";
 import { fieldLines, pageOf, recordSource } from "../../fields/lines";
 import { Button } from "../../ui/Button";
@@ -16,9 +17,9 @@ import { useDownload } from "../../ui/download";
 import { bytes, counted, pathParts, shown, typeName } from "../../ui/format";
 import { queryWords } from "../../ui/highlight";
 import { Menu, MenuItem } from "../../ui/Menu";
-import { Failure } from "../../ui/Notice";
 import { isDrawn, usePageImage } from "../../ui/PageImage";
-import { Page, Skeletons } from "../../ui/Page";
+import { Page, Pending } from "../../ui/Page";
+import { copyText } from "../../ui/plain";
 import { StateMark } from "../../ui/StateMark";
 import { TabPanel, Tabs } from "../../ui/Tabs";
 import { useSay } from "../../ui/Toasts";
@@ -28,22 +29,38 @@ import { Facts } from "./Facts";
 import { Family } from "./Family";
 import { Fields } from "./Fields";
 import { LitWord } from "./lit";
+import { Mail, mailBody } from "./Mail";
 import { nextZoom, PageViewer } from "./PageViewer";
 import { TextView } from "./TextView";
 import { Timeline } from "./Timeline";
 
 export function DocumentScreen({ id }: { id: string }) {
   const document = useDocument(id);
-  useKeys({ escape: () => history.back() });
-  if (document.data) return <Body document={document.data} />;
+  const walk = useWalk(id);
+  const back = useBack("/library");
+  useKeys({ escape: back, j: walk.next, k: walk.previous });
+  if (document.data) return <Body document={document.data} walk={walk} onBack={back} />;
   return (
     <Page title="Document">
-      {document.error ? <Failure error={document.error} what="The document could not be had" onRetry={() => void document.refetch()} /> : <Skeletons lines={10} />}
+      <Pending of={document} what="The document could not be had" lines={10} />
     </Page>
   );
 }
 
-function Body({ document }: { document: DocumentDetail }) {
+interface Walk { previous: (() => void) | undefined; next: (() => void) | undefined }
+
+/** On through the list that the document was opened from. Going back leads to the list, however far one went. */
+function useWalk(id: string): Walk {
+  const { previous, next } = useTrail(id);
+  const [params] = useParams();
+  const [, go] = useLocation();
+  const tab = params.get("tab");
+  const to = (stop: Stop | null) =>
+    stop ? () => go(tab ? `${stop.href}${stop.href.includes("?") ? "&" : "?"}tab=${tab}` : stop.href, { replace: true }) : undefined;
+  return { previous: to(previous), next: to(next) };
+}
+
+function Body({ document, walk, onBack }: { document: DocumentDetail; walk: Walk; onBack: () => void }) {
   const [params, set] = useParams();
   const { retry, busy } = useRetry();
   const open = document.state === "processing" || document.state === "stale" || document.state === "failed" || document.state === "needs_review";
@@ -76,7 +93,8 @@ function Body({ document }: { document: DocumentDetail }) {
   });
   const { file } = pathParts(shown(document.name));
   const family = document.children.length + (document.parent ? 1 : 0);
-  const text = <TextView document={document} page={params.has("page") ? page : null} query={query} words={words} lit={lit} onPage={goPage} />;
+  const body = mailBody(document);
+  const text = body ? <Mail document={document} body={body} query={query} lit={lit} /> : <TextView document={document} page={params.has("page") ? page : null} query={query} words={words} lit={lit} onPage={goPage} />;
   const choose = (path: string) => {
     setField(path);
     const stands = pageOf(lines.find((line) => line.path === path));
@@ -87,7 +105,7 @@ function Body({ document }: { document: DocumentDetail }) {
     ...(images ? [{ id: "text", name: "Text" }] : []),
     { id: "about", name: "About", note: document.problems.length > 0 ? document.problems.length : null },
     // What holds others and has no text of its own shows them in the place of the text already.
-    ...(!images && document.children.length > 0 && !document.word_count ? [] : [{ id: "family", name: "Family", note: family > 0 ? family : null }]),
+    ...(!images && !body && document.children.length > 0 && !document.word_count ? [] : [{ id: "family", name: "Family", note: family > 0 ? family : null }]),
     { id: "timeline", name: "Timeline", note: document.timeline.length },
   ];
   const chosen = tabs.some((one) => one.id === tab) ? tab : "about";
@@ -97,10 +115,10 @@ function Body({ document }: { document: DocumentDetail }) {
       title={document.title ? shown(document.title) : file}
       fill
       note={<span className="flex items-center gap-2"><StateMark state={document.state} stage={document.status} /> <span className="max-sm:hidden">{typeName(document.media_type)} · {bytes(document.bytes)}{document.page_count ? ` · ${counted(document.page_count, "page")}` : ""}</span></span>}
-      actions={<Actions document={document} busy={busy} onRetry={() => retry([document.document_id])} />}
+      actions={<Actions document={document} walk={walk} onBack={onBack} busy={busy} onRetry={() => retry([document.document_id])} />}
     >
       <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id])} />
-      <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(22rem,32rem)]">
+      <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_clamp(22rem,38%,34rem)]">
         <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
           {images
             ? <div className="h-full max-lg:h-[70vh]"><PageViewer document={document} page={shownPage} pages={pages} zoom={zoom} words={words} wanted={wanted} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} overlay={chosen === "fields" ? overlay : undefined} /></div>
@@ -117,7 +135,7 @@ function Body({ document }: { document: DocumentDetail }) {
   );
 }
 
-function Actions({ document, busy, onRetry }: { document: DocumentDetail; busy: boolean; onRetry: () => void }) {
+function Actions({ document, walk, onBack, busy, onRetry }: { document: DocumentDetail; walk: Walk; onBack: () => void; busy: boolean; onRetry: () => void }) {
   const [asking, setAsking] = useState(false);
   const remove = useDeleteDocument();
   const [, go] = useLocation();
@@ -126,11 +144,17 @@ function Actions({ document, busy, onRetry }: { document: DocumentDetail; busy: 
   const { file } = pathParts(shown(document.name));
   return (
     <>
-      <Button kind="quiet" icon={<ArrowLeft size={14} aria-hidden />} aria-label="Back" onClick={() => history.back()}><span className="max-sm:hidden">Back</span></Button>
+      <Button kind="quiet" icon={<ArrowLeft size={14} aria-hidden />} aria-label="Back" onClick={onBack}><span className="max-sm:hidden">Back</span></Button>
+      {(walk.previous || walk.next) && (
+        <span className="flex">
+          <Button kind="quiet" square aria-label="Previous document" title="Previous document (k)" disabled={!walk.previous} icon={<ChevronUp size={16} aria-hidden />} onClick={walk.previous} />
+          <Button kind="quiet" square aria-label="Next document" title="Next document (j)" disabled={!walk.next} icon={<ChevronDown size={16} aria-hidden />} onClick={walk.next} />
+        </span>
+      )}
       <Button icon={<Download size={14} aria-hidden />} aria-label="Download" onClick={() => download(document)}><span className="max-sm:hidden">Download</span></Button>
       <Button icon={<RotateCw size={14} aria-hidden />} busy={busy} aria-label="Reprocess" disabled={document.state === "processing"} onClick={onRetry}><span className="max-sm:hidden">Reprocess</span></Button>
       <Menu trigger={<Button kind="quiet" square aria-label="More" icon={<EllipsisVertical size={16} aria-hidden />} />}>
-        <MenuItem icon={<LinkIcon size={14} aria-hidden />} onSelect={() => void navigator.clipboard.writeText(window.location.href).then(() => say.done("Address copied"))}>Copy the address</MenuItem>
+        <MenuItem icon={<LinkIcon size={14} aria-hidden />} onSelect={() => copyText(window.location.href).then(() => say.done("Address copied"), (error: unknown) => say.failed("Not copied", error))}>Copy the address</MenuItem>
         <MenuItem danger icon={<Trash2 size={14} aria-hidden />} onSelect={() => setAsking(true)}>Delete…</MenuItem>
       </Menu>
       {asking && (

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { useReading } from "../../api/queries";
 import type { DocumentDetail, Evidence, IngestionLine } from "../../api/types";
-import { bytes, capital, count, exact, shown, typeName } from "../../ui/format";
+import { bytes, capital, count, exact, momentText, shown, typeName } from "../../ui/format";
 import { Said } from "../../ui/Said";
 import { TagChip } from "../../ui/TagChip";
 import { Time } from "../../ui/Time";
@@ -48,7 +48,7 @@ export function Facts({ document }: { document: DocumentDetail }) {
       </Section>
       {own.length > 0 && (
         <Section title="What the file says of itself">
-          <List>{own.map(([name, value]) => <Fact key={name} name={capital(shown(name))}>{moment(shown(String(value)))}</Fact>)}</List>
+          <List>{own.map(([name, value]) => <Fact key={name} name={capital(shown(name))}>{momentText(shown(String(value)))}</Fact>)}</List>
         </Section>
       )}
       <Section title={document.ingestions.length > 1 ? `Came in ${document.ingestions.length} times` : "Came in"}>
@@ -93,5 +93,3 @@ const Fact = ({ name, how, children }: { name: string; how?: Evidence | undefine
     <dd className="break-words" title={how && `By ${how.method}, ${Math.round(how.confidence * 100)} % sure`}>{children}</dd>
   </div>
 );
-/** A moment as files write it, as everywhere else; anything else as it stands. */
-const moment = (value: string): string => (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?([+-]\d{2}:\d{2}|Z)$/.test(value) ? exact(value) : value);

@@ -1,8 +1,8 @@
-/** Where a document was found, and what was found in it, as a tree whose branches are looked up when they are opened. */
+/** Where a document was found, and what was found in it, as a tree whose branches are looked up when they are opened; and what is like it. */
 import { ChevronRight, CornerLeftUp } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { useDocument } from "../../api/queries";
+import { useDocument, useNear } from "../../api/queries";
 import type { DocumentDetail, FamilyLine } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
@@ -13,9 +13,37 @@ const FIRST = 200;
 const HOLDS = /\.(zip|tar|tgz|gz|bz2|xz|zst|7z|rar|eml|msg|mbox|pst|ost|dat|docx?|xlsx?|pptx?|pdf)$/i;
 
 export function Family({ document }: { document: DocumentDetail }) {
-  if (!document.parent && document.children.length === 0) {
-    return <p className="p-4 text-ink-3">This document came by itself: it was in no container, and nothing was found in it.</p>;
-  }
+  return (
+    <>
+      {document.parent || document.children.length > 0
+        ? <Tree document={document} />
+        : <p className="p-4 text-ink-3">This document came by itself: it was in no container, and nothing was found in it.</p>}
+      <Alike id={document.document_id} />
+    </>
+  );
+}
+
+/** Other documents with nearly the same text: versions, copies from another scanner, forms that were filled in alike. */
+function Alike({ id }: { id: string }) {
+  const near = useNear(id).data ?? [];
+  if (near.length === 0) return null;
+  return (
+    <section aria-label="Nearly the same text" className="border-t border-line p-4 text-sm">
+      <h3 className="mb-2 text-xs font-semibold text-ink-3">Nearly the same text</h3>
+      <ul className="flex flex-col gap-1.5">
+        {near.map((one) => (
+          <li key={one.document_id} className="flex items-baseline gap-2">
+            <Link href={`/documents/${one.document_id}?tab=family`} className="truncate hover:underline">{shown(one.title ?? one.name)}</Link>
+            {one.title && <span className="truncate text-xs text-ink-3">{shown(one.name)}</span>}
+            <span className="ml-auto text-xs whitespace-nowrap text-ink-3">{Math.floor(one.similarity * 100)} % alike</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Tree({ document }: { document: DocumentDetail }) {
   return (
     <div className="flex flex-col gap-1.5 p-4 text-sm">
       {document.parent && <Parent line={document.parent} />}
@@ -39,7 +67,7 @@ function Parent({ line, depth = 0 }: { line: FamilyLine; depth?: number }) {
   );
 }
 
-function Members({ lines }: { lines: FamilyLine[] }) {
+export function Members({ lines }: { lines: FamilyLine[] }) {
   const [all, setAll] = useState(false);
   return (
     <ul className="ml-1.5 flex flex-col border-l border-line pl-2" aria-label={counted(lines.length, "member")}>

@@ -5,9 +5,10 @@ import { useReading } from "../../api/queries";
 import type { DocumentDetail, PageText, PageWords } from "../../api/types";
 import { blocks, markWords, queryWords } from "../../ui/highlight";
 import { Marked } from "../../ui/Marked";
-import { Empty, Failure } from "../../ui/Notice";
-import { Skeletons } from "../../ui/Page";
+import { Empty } from "../../ui/Notice";
+import { Pending } from "../../ui/Page";
 import { count, counted } from "../../ui/format";
+import { Said } from "../../ui/Said";
 import { bringTo } from "../../ui/scroll";
 import { isDrawn } from "../../ui/PageImage";
 import { Family } from "./Family";
@@ -49,8 +50,7 @@ export function TextView({ document, page, query, words, lit, onPage }: Props) {
     lit.set(word === null ? null : { word, from: "text" });
   };
 
-  if (text.error) return <Failure error={text.error} what="The text could not be had" onRetry={() => void text.refetch()} />;
-  if (!pages) return <Skeletons lines={14} className="mx-auto max-w-3xl" />;
+  if (!pages) return <Pending of={text} what="The text could not be had" lines={14} className="mx-auto max-w-3xl" />;
   if (pages.every((one) => one.text.trim() === "")) return <NoText document={document} />;
   return (
     <div ref={box} className="mx-auto max-w-3xl px-5 py-5 md:px-6" onPointerOver={over} onPointerDown={over} onPointerLeave={() => lit.set(null)}>
@@ -96,7 +96,7 @@ function NoText({ document }: { document: DocumentDetail }) {
   if (document.children.length > 0) {
     return (
       <div className="mx-auto max-w-3xl px-3 py-4 md:px-6">
-        <p className="px-4 text-ink-3">A container: {counted(document.children.length, "member")}, each a document of its own.</p>
+        <p className="px-4 text-ink-3">A container with {counted(document.children.length, "member")}{document.children.length > 1 ? ", each a document of its own" : ", which is a document of its own"}.</p>
         <Family document={document} />
       </div>
     );
@@ -106,7 +106,7 @@ function NoText({ document }: { document: DocumentDetail }) {
       <p>
         {document.state === "processing"
           ? "The text appears here as soon as it is there."
-          : document.problems[0]?.message ?? "Nothing in this file could be read as text. It can be downloaded and opened with another program."}
+          : document.problems[0] ? <Said text={document.problems[0].message} /> : "Nothing in this file could be read as text. It can be downloaded and opened with another program."}
       </p>
     </Empty>
   );

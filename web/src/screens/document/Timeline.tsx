@@ -13,7 +13,7 @@ const BAD = new Set(["dead", "failed", "error"]);
 const WHAT: Record<string, string> = {
   received: "Came in", "intake-document": "Found out what it is", "unpack-document": "Took out its members",
   "extract-text": "Read the text", "extract-text-part": "Read the text of a part", "join-text": "Put the parts together",
-  "transcribe-document": "Read the text", completed: "Done", failed: "Failed", skipped: "Left out", cancelled: "Cancelled",
+  "transcribe-document": "Read the text", "classify-document": "Asked a model what it is", "extract-record": "Took its fields", completed: "Done", failed: "Failed", skipped: "Left out", cancelled: "Cancelled",
 };
 
 export function Timeline({ document, onPage }: { document: DocumentDetail; onPage: (page: number) => void }) {

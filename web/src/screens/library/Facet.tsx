@@ -24,7 +24,7 @@ export function Facet({ name, value, label, choices, onChoose, children }: Props
     <Menu
       align="start"
       trigger={
-        <Button aria-label={chosen ? `${name}: ${shown(chosen)}` : name} className={cx("max-w-52", chosen ? "border-accent bg-accent-soft text-accent-ink hover:bg-accent-soft" : "text-ink-2")}>
+        <Button kind={chosen ? "chosen" : "plain"} aria-label={chosen ? `${name}: ${shown(chosen)}` : name} className="max-w-52">
           <span className="truncate">{chosen ? shown(chosen) : name}</span><ChevronDown size={14} aria-hidden className="shrink-0" />
         </Button>
       }

@@ -26,7 +26,7 @@ const choices = (counts: Record<string, number>, name: (value: string) => string
 export function Filters({ params, set, lines }: Props) {
   const facets = useFacets();
   const counted = useKinds();
-  const batches = useBatches().data?.batches ?? [];
+  const batches = useBatches().data?.pages[0]?.batches ?? [];
   const [open, setOpen] = useState<"save" | "days" | null>(null);
   const seen = useMemo<Choice[]>(
     () => [...new Set(lines.map((line) => line.media_type).filter((type) => type !== null))].sort().slice(0, 20).map((value) => ({ value, name: typeName(value) })),
@@ -67,8 +67,8 @@ export function Filters({ params, set, lines }: Props) {
           <Toggle on={params.get("view") === "grid"} label="Grid" onClick={() => set({ view: "grid" })}><LayoutGrid size={15} aria-hidden /></Toggle>
         </div>
       </div>
-      {kind && (counted?.[kind] ?? 0) > MOST_FOUND && (
-        <p role="note" className="text-xs text-ink-3">{count(MOST_FOUND)} of {count(counted?.[kind] ?? 0)} are looked through by type; words beside it find the others.</p>
+      {kind && type && (counted?.[kind] ?? 0) > MOST_FOUND && (
+        <p role="note" className="text-xs text-ink-3">{count(MOST_FOUND)} of {count(counted?.[kind] ?? 0)} are looked through for this format; words beside it find the others.</p>
       )}
       {open === "save" && <SaveView search={params.toString()} onClose={() => setOpen(null)} />}
       {open === "days" && <DaysDialog since={params.get("since")} until={params.get("until")} onChoose={(since, until) => { set({ came: null, since, until }); setOpen(null); }} onClose={() => setOpen(null)} />}

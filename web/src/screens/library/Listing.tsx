@@ -2,6 +2,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { DocumentLine } from "../../api/types";
+import { usePlace } from "../../app/places";
 import { Card } from "./Card";
 import { Checkbox } from "./Checkbox";
 import { COLUMNS, Row } from "./Row";
@@ -14,6 +15,8 @@ interface Props {
   lines: DocumentLine[];
   grid: boolean;
   active: number;
+  /** Changes when the first line is to be shown. */
+  top: number;
   selection: Selection;
   more: boolean;
   onMore: () => void;
@@ -40,12 +43,14 @@ function useColumns(box: RefObject<HTMLDivElement | null>, grid: boolean): numbe
 }
 
 export function Listing(props: Props) {
-  const { lines, grid, active, selection, more, onMore, onView, onSelect, onSelectAll, onRetry, onReview } = props;
+  const { lines, grid, active, top, selection, more, onMore, onView, onSelect, onSelectAll, onRetry, onReview } = props;
   const box = useRef<HTMLDivElement>(null);
   const columns = useColumns(box, grid);
   const rows = Math.ceil(lines.length / columns);
+  const [left, keep] = usePlace<number>("listing");
   const virtual = useVirtualizer({
     count: rows,
+    initialOffset: left ?? 0,
     getScrollElement: () => box.current,
     estimateSize: () => (grid ? CARD.height + CARD.gap : ROW),
     overscan: 8,
@@ -58,6 +63,7 @@ export function Listing(props: Props) {
   useEffect(() => {
     if (more && last >= lines.length - 30) onMore();
   }, [more, last, lines.length, onMore]);
+  useEffect(() => { if (top > 0) virtual.scrollToOffset(0); }, [top, virtual]);
   useEffect(() => {
     if (active >= 0) virtual.scrollToIndex(Math.floor(active / columns));
   }, [active, columns, virtual]);
@@ -80,7 +86,7 @@ export function Listing(props: Props) {
   });
 
   return (
-    <div ref={box} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Documents">
+    <div ref={box} onScroll={(event) => keep(event.currentTarget.scrollTop)} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Documents">
       {grid ? (
         <div className="relative m-4 md:mx-6" style={{ height: virtual.getTotalSize() }}>{shown}</div>
       ) : (

@@ -13,7 +13,7 @@ export function Matching({ state, type }: { state: string | undefined; type: str
   const reprocess = useReprocessMatching();
   const say = useSay();
   const [counts, setCounts] = useState<Count | null>(null);
-  const what = [state ? stateWords(state).label.toLowerCase() : null, type ? typeName(type) : null].filter(Boolean).join(", ");
+  const what = [state ? stateWords(state).label.toLowerCase() : null, type ? (type.includes("/") ? typeName(type) : `${type.replaceAll("_", " ")} documents`) : null].filter(Boolean).join(", ");
   const ask = (dry_run: boolean) =>
     reprocess.mutate(
       { state, type, dry_run },

@@ -35,7 +35,7 @@ export function Row({ line, active, selected, onSelect, onRetry, onReview }: Row
         <FileIcon type={line.media_type} className="shrink-0 text-ink-3" />
         <Link href={`/documents/${line.document_id}`} className="flex min-w-0 items-baseline gap-2 hover:underline" title={shown(line.name)}>
           <span className={cx("truncate", working && "text-ink-2")}>{line.title ? shown(line.title) : file}</span>
-          {(line.title || folder) && <span className="truncate text-xs text-ink-3 max-md:hidden">{line.title ? file : folder}</span>}
+          {(line.title || folder) && <span className="truncate text-xs text-ink-3 max-xl:hidden">{line.title ? file : folder}</span>}
         </Link>
       </span>
       <span role="cell" className="truncate text-sm text-ink-2 max-md:hidden">{line.media_type ? typeName(line.media_type) : working ? <span className="skeleton block h-3 w-12" /> : "–"}</span>

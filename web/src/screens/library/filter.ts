@@ -21,27 +21,31 @@ function moment(day: string | null, days: number): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : midnight(at, days);
 }
 
-/** So many documents are found by words at most, and by what they are: the library asks the index for both. */
+/** So many documents are found by words at most. */
 export const MOST_FOUND = 1000;
 
-/** What is typed, together with what the documents are to be. That comes first: a quotation mark without its partner reaches to the end. */
+/**
+ * What is typed, together with what the documents are to be where their format is asked for beside it: the interface has one
+ * place for both. That comes first: a quotation mark without its partner reaches to the end.
+ */
 export function wordsOf(kind: string | null, typed: string | null): string | undefined {
   if (!kind) return typed ?? undefined;
   return [`type:"${kind.replaceAll('"', "")}"`, (typed ?? "").trim().replace(/^(OR\s+)+/, "")].filter(Boolean).join(" ");
 }
 
 export function filterOf(params: URLSearchParams, now: Date): LibraryFilter {
+  const [kind, format] = [params.get("kind"), params.get("type")];
   const span = SPANS.find(([id]) => id === params.get("came"));
   return {
     state: params.get("state") ?? undefined,
-    type: params.get("type") ?? undefined,
+    type: format ?? kind ?? undefined,
     language: params.get("lang") ?? undefined,
     since: span ? midnight(now, 1 - span[2]) : moment(params.get("since"), 0),
     // The last day counts whole.
     until: span ? undefined : moment(params.get("until"), 1),
     batch_id: params.get("batch") ?? undefined,
     tag: params.get("tag") ?? undefined,
-    q: wordsOf(params.get("kind"), params.get("q")),
+    q: wordsOf(format ? kind : null, params.get("q")),
   };
 }
 

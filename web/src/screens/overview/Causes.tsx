@@ -1,15 +1,14 @@
 import { CircleCheck } from "lucide-react";
 import { Link } from "wouter";
 import { useProblems } from "../../api/queries";
+import { Bar } from "../../ui/Bar";
 import { cause } from "../../ui/causes";
 import { count } from "../../ui/format";
-import { Failure } from "../../ui/Notice";
-import { Skeletons } from "../../ui/Page";
+import { Pending } from "../../ui/Page";
 
 export function Causes() {
   const problems = useProblems();
-  if (problems.error) return <Failure error={problems.error} what="The problems could not be had" />;
-  if (!problems.data) return <Skeletons lines={3} />;
+  if (!problems.data) return <Pending of={problems} what="The problems could not be had" lines={3} />;
   const groups = problems.data.problems.slice(0, 6);
   if (groups.length === 0) {
     return <p className="flex items-center gap-2 p-4 text-ink-3"><CircleCheck size={16} aria-hidden className="text-accent" /> Nothing has failed.</p>;
@@ -21,9 +20,10 @@ export function Causes() {
         <li key={group.cause}>
           <Link href={`/problems#${group.cause}`} className="grid grid-cols-[minmax(0,1fr)_7rem_3.5rem] items-center gap-3 px-4 py-2 hover:bg-hover">
             <span className="truncate">{cause(group.cause).title}</span>
-            <span className="h-1.5 overflow-hidden rounded-full bg-line" aria-hidden>
-              <span className="block h-full rounded-full bg-red" style={{ width: `${Math.max(3, (group.count / top) * 100)}%` }} />
-            </span>
+            <Bar label={cause(group.cause).title} total={top} parts={[
+              { value: group.failed, className: "bg-red", label: "failed" },
+              { value: group.count - group.failed, className: "bg-amber-line", label: "read in part" },
+            ]} />
             <span className="text-right font-medium">{count(group.count)}</span>
           </Link>
         </li>

@@ -3,15 +3,13 @@ import { Link } from "wouter";
 import { useLatest } from "../../api/queries";
 import { FileIcon } from "../../ui/FileIcon";
 import { bytes, pathParts, shown } from "../../ui/format";
-import { Failure } from "../../ui/Notice";
-import { Skeletons } from "../../ui/Page";
+import { Pending } from "../../ui/Page";
 import { Shortfall, StateMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
 
 export function Latest() {
   const latest = useLatest(8);
-  if (latest.error) return <Failure error={latest.error} what="The documents could not be had" />;
-  if (!latest.data) return <Skeletons lines={6} />;
+  if (!latest.data) return <Pending of={latest} what="The documents could not be had" lines={6} />;
   return (
     <ul className="divide-y divide-line">
       {latest.data.documents.map((line) => {

@@ -8,7 +8,7 @@ import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { count, counted, duration, rate } from "../../ui/format";
 import { Command, Empty, Failure } from "../../ui/Notice";
-import { Page, Panel, Skeletons } from "../../ui/Page";
+import { Page, Panel, Pending } from "../../ui/Page";
 import { Sparkline } from "../../ui/Sparkline";
 import { useNow } from "../../ui/Time";
 import { useUploads } from "../../upload/UploadProvider";
@@ -23,9 +23,7 @@ export function Overview() {
   const status = useStatus();
   return (
     <Page title="Overview" note={status.data && counted(status.data.documents, "document")}>
-      {status.data ? <Body status={status.data} /> : status.error
-        ? <Failure error={status.error} what="The status could not be had" onRetry={() => void status.refetch()} />
-        : <Skeletons lines={8} />}
+      {status.data ? <Body status={status.data} /> : <Pending of={status} what="The status could not be had" lines={8} />}
     </Page>
   );
 }
@@ -49,7 +47,7 @@ function Body({ status }: { status: Status }) {
         <Panel title="Batches" aside={<Link href="/batches" className="hover:text-ink hover:underline">All batches</Link>}>
           <RecentBatches batches={status.batches} />
         </Panel>
-        <Panel title="Failures by cause" aside={<Link href="/problems" className="hover:text-ink hover:underline">All problems</Link>}>
+        <Panel title="Problems by cause" aside={<Link href="/problems" className="hover:text-ink hover:underline">All problems</Link>}>
           <Causes />
         </Panel>
       </div>

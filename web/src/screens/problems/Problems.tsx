@@ -9,8 +9,8 @@ import { Button } from "../../ui/Button";
 import { cause } from "../../ui/causes";
 import { Confirm } from "../../ui/Dialog";
 import { count, counted, shown } from "../../ui/format";
-import { Empty, Failure } from "../../ui/Notice";
-import { Page, Skeletons } from "../../ui/Page";
+import { Empty } from "../../ui/Notice";
+import { Page, Pending } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
 import { Said } from "../../ui/Said";
 import { Time } from "../../ui/Time";
@@ -26,8 +26,7 @@ export function Problems() {
   }, [loaded]);
   return (
     <Page title="Problems" note={all > 0 ? `${counted(all, "document")}, ${counted(groups.length, "cause")}` : null}>
-      {problems.error ? <Failure error={problems.error} what="The problems could not be had" onRetry={() => void problems.refetch()} />
-        : !loaded ? <Skeletons lines={8} />
+      {!problems.data ? <Pending of={problems} what="The problems could not be had" lines={8} />
         : groups.length === 0 ? (
           <Empty icon={<CircleCheck size={20} />} title="No problems">
             <p>Every document that came in was read in full. What fails later is grouped here by cause.</p>

@@ -12,8 +12,8 @@ import { Sure } from "../../fields/Sure";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { count, pathParts, shown } from "../../ui/format";
-import { Empty, Failure } from "../../ui/Notice";
-import { Page, Skeletons } from "../../ui/Page";
+import { Empty } from "../../ui/Notice";
+import { Page, Pending } from "../../ui/Page";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
 import { FileIcon } from "../../ui/FileIcon";
 import { Badge } from "../../ui/StateMark";
@@ -74,8 +74,7 @@ export function ReviewQueue() {
           )}
           <span className="ml-auto text-xs text-ink-3 max-sm:hidden">least certain first · <kbd>j</kbd> <kbd>k</kbd> <kbd>Enter</kbd></span>
         </div>
-        {reviews.error && lines.length === 0 ? <Failure error={reviews.error} what="The reviews could not be had" onRetry={() => void reviews.refetch()} />
-          : reviews.isPending ? <Skeletons lines={8} />
+        {!reviews.data ? <Pending of={reviews} what="The reviews could not be had" lines={8} />
           : lines.length === 0 ? <Nothing done={done} schema={schema} onAll={() => set({ schema: null })} />
           : (
             <>

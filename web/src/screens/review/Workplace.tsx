@@ -178,7 +178,7 @@ export function Workplace({ review, document, lines, checks, next, left, onNext,
       }
     >
       <LockBanner review={review} lock={lock} next={next} onNext={() => onNext(next)} />
-      <div onKeyDown={leaveEdit} className="flex min-h-0 flex-1 flex-col lg:grid lg:grid-cols-[minmax(0,1fr)_minmax(24rem,34rem)]">
+      <div onKeyDown={leaveEdit} className="flex min-h-0 flex-1 flex-col lg:grid lg:grid-cols-[minmax(0,1fr)_clamp(24rem,42%,36rem)]">
         <div className="min-h-0 min-w-0 max-lg:h-[42%] max-lg:shrink-0 max-lg:border-b max-lg:border-line lg:border-r lg:border-line">
           {drawn
             ? <PageViewer document={document} page={page} pages={pages} zoom={zoom} words={words} wanted={NONE} lit={lit} onPage={goPage} onZoom={(to) => set({ zoom: to }, true)} onWord={mine ? onWord : undefined} overlay={overlay} />

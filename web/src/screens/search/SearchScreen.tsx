@@ -1,10 +1,12 @@
 /** Search by words, by meaning or by both: passages with what was found, and the way to the page. */
 import { FileSearch, Search, X } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { type SearchMode, useSearch } from "../../api/queries";
 import type { SearchHit } from "../../api/types";
 import { useKeys } from "../../app/keys";
+import { usePlace } from "../../app/places";
+import { setTrail } from "../../app/trail";
 import { useParams } from "../../app/url";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
@@ -19,7 +21,9 @@ import { typeByName } from "../../ui/typeByName";
 import { FacetMenus, FacetPanel } from "./FacetPanel";
 import { isNarrowed, NO_FACET, searchFilter } from "./narrow";
 
-const LIMIT = 50;
+/** So many are shown at first, and so many at most: of more, words and filters say which. */
+const FIRST = 50;
+const MOST = 500;
 
 const MODES: { mode: SearchMode; name: string; hint: string }[] = [
   { mode: "text", name: "Words", hint: "Documents that have these words" },
@@ -29,7 +33,7 @@ const MODES: { mode: SearchMode; name: string; hint: string }[] = [
 
 /** How many there are, or were shown of more. */
 export const found = (shownHits: number, total: number | undefined): string =>
-  total !== undefined && total > shownHits ? `the best ${shownHits} of ${counted(total, "hit")}` : shownHits === LIMIT ? `the best ${LIMIT}` : counted(shownHits, "hit");
+  total !== undefined && total > shownHits ? `the best ${shownHits} of ${counted(total, "hit")}` : total === undefined && shownHits >= FIRST ? `the best ${shownHits}` : counted(shownHits, "hit");
 
 /** Where a hit leads: to the page of its passage, with the words marked. */
 export const hitAddress = (hit: SearchHit, query: string): string =>
@@ -39,41 +43,56 @@ export function SearchScreen() {
   const [params, set] = useParams();
   const query = params.get("q") ?? "";
   const [typed, setTyped] = useState(query);
-  const [active, setActive] = useState(-1);
+  const [left, keep] = usePlace<number>("hit");
+  const [active, setActive] = useState(left ?? -1);
   const [, go] = useLocation();
   const list = useRef<HTMLOListElement>(null);
   const mode = MODES.find((known) => known.mode === params.get("mode"))?.mode ?? "text";
   const filter = useMemo(() => searchFilter(params), [params]);
-  const answer = useSearch(query, LIMIT, mode, filter);
+  const limit = Math.min(MOST, Math.max(FIRST, Number(params.get("hits")) || FIRST));
+  const answer = useSearch(query, limit, mode, filter);
   const facets = query.trim() ? answer.data?.facets : undefined;
   const narrowed = isNarrowed(params);
-  const hits = query.trim() ? answer.data?.hits ?? [] : [];
+  const hits = useMemo(() => (query.trim() ? answer.data?.hits ?? [] : []), [query, answer.data]);
+  const total = answer.data?.total ?? hits.length;
   useEffect(() => setTyped(query), [query]);
   useEffect(() => {
     if (typed === query) return;
-    const timer = setTimeout(() => set({ q: typed || null }, true), 200);
+    const timer = setTimeout(() => { setActive(-1); set({ q: typed || null, hits: null }, true); }, 200);
     return () => clearTimeout(timer);
   });
-  useEffect(() => setActive(-1), [query]);
+  useEffect(() => keep(active), [keep, active]);
+  useEffect(() => { if (hits.length > 0) setTrail({ hits: hits.map((hit) => ({ id: hit.document_id, href: hitAddress(hit, query) })) }); }, [hits, query]);
   useEffect(() => {
     if (active >= 0) list.current?.children[active]?.scrollIntoView({ block: "nearest" });
   }, [active]);
-  useKeys({
-    j: () => setActive(Math.min(active + 1, hits.length - 1)),
-    k: () => setActive(Math.max(active - 1, 0)),
-    enter: () => { const hit = hits[active]; if (hit) go(hitAddress(hit, query)); },
-  });
+  const down = () => setActive(Math.min(active + 1, hits.length - 1));
+  const up = () => setActive(Math.max(active - 1, -1));
+  const openHit = () => { const hit = hits[active]; if (hit) go(hitAddress(hit, query)); return Boolean(hit); };
+  useKeys({ j: down, k: up, arrowdown: down, arrowup: up, enter: () => { openHit(); } });
+  /** From the words to the hits and back without leaving the field; what was typed since is searched for first. */
+  const onArrow = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") down();
+    else if (event.key === "ArrowUp") up();
+    else return;
+    event.preventDefault();
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    if (typed !== query || !openHit()) set({ q: typed || null, hits: null });
+  };
   return (
     <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${found(hits.length, answer.data.total)} in ${answer.data.took_ms} ms` : null}>
       <div className={cx("mx-auto flex gap-6 p-4 md:p-6", facets ? "max-w-6xl" : "max-w-4xl")}>
         <div className="min-w-0 flex-1">
-          <form role="search" onSubmit={(event) => { event.preventDefault(); set({ q: typed || null }); }} className="relative mb-4">
+          <form role="search" onSubmit={onSubmit} className="relative mb-4">
             <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
             <input
               autoFocus
               type="search"
               value={typed}
               onChange={(event) => setTyped(event.target.value)}
+              onKeyDown={onArrow}
               aria-label="Search in all documents"
               placeholder="Words, or a “phrase in quotes”"
               className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-11 pl-11 text-base placeholder:text-ink-3 [&::-webkit-search-cancel-button]:hidden"
@@ -112,9 +131,16 @@ export function SearchScreen() {
                 {narrowed && <Button onClick={() => set(NO_FACET)}>Clear the filters</Button>}
               </Empty>
             ) : (
-              <ol ref={list} aria-label="Hits" className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
-                {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
-              </ol>
+              <>
+                <ol ref={list} aria-label="Hits" className={cx("flex flex-col gap-2", answer.isPlaceholderData && "opacity-60")}>
+                  {hits.map((hit, i) => <Hit key={hit.document_id} hit={hit} query={query} active={i === active} />)}
+                </ol>
+                {total > hits.length && (
+                  <p className="mt-4 text-center text-sm text-ink-3">
+                    {limit < MOST ? <Button busy={answer.isPlaceholderData} onClick={() => set({ hits: limit + FIRST }, true)}>Show more</Button> : "More words, or a filter, bring the others to the top."}
+                  </p>
+                )}
+              </>
             )}
         </div>
         {(facets || (narrowed && query.trim())) && <FacetPanel facets={facets} params={params} set={set} />}

@@ -6,8 +6,8 @@ import type { TagPair } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { count, counted, shown } from "../../ui/format";
-import { Empty, Failure } from "../../ui/Notice";
-import { Page, Panel, Skeletons } from "../../ui/Page";
+import { Empty } from "../../ui/Notice";
+import { Page, Panel, Pending } from "../../ui/Page";
 import { TagChip } from "../../ui/TagChip";
 import { useSay } from "../../ui/Toasts";
 
@@ -19,8 +19,7 @@ export function TagsScreen() {
   const items = tags.data?.items ?? [];
   return (
     <Page title="Tags" note={tags.data ? (tags.data.next ? `the ${count(items.length)} most frequent` : counted(items.length, "tag")) : null}>
-      {tags.error ? <Failure error={tags.error} what="The tags could not be had" onRetry={() => void tags.refetch()} />
-        : !tags.data ? <Skeletons lines={8} />
+      {!tags.data ? <Pending of={tags} what="The tags could not be had" lines={8} />
         : items.length === 0 && !wanted ? (
           <Empty icon={<Tags size={20} />} title="No tags yet"><p>Documents get tags from what they say, as soon as they are read.</p></Empty>
         ) : (

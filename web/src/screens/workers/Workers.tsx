@@ -5,8 +5,8 @@ import type { Status, Worker } from "../../api/types";
 import { Bar } from "../../ui/Bar";
 import { cx } from "../../ui/cx";
 import { count, rate, shown } from "../../ui/format";
-import { Command, Empty, Failure } from "../../ui/Notice";
-import { Page, Panel, Skeletons } from "../../ui/Page";
+import { Command, Empty } from "../../ui/Notice";
+import { Page, Panel, Pending } from "../../ui/Page";
 import { Badge } from "../../ui/StateMark";
 import { Time, useNow } from "../../ui/Time";
 import { KINDS, silent } from "./kinds";
@@ -14,11 +14,9 @@ import { KINDS, silent } from "./kinds";
 export function Workers() {
   const workers = useWorkers();
   const status = useStatus();
-  const error = workers.error ?? status.error;
   return (
     <Page title="Workers" note={status.data && `${rate(status.data.docs_per_s)} docs/s`}>
-      {error ? <Failure error={error} what="The workers could not be had" onRetry={() => { void workers.refetch(); void status.refetch(); }} />
-        : !workers.data || !status.data ? <Skeletons lines={8} />
+      {!workers.data || !status.data ? <Pending of={workers.data ? status : workers} what="The workers could not be had" lines={8} />
         : (
           <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:p-6">
             <Queue status={status.data} />

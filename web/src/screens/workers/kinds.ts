@@ -7,6 +7,8 @@ export const KINDS: [string, string][] = [
   ["extract-text", "Read text"],
   ["extract-text-part", "Read text, a range of pages"],
   ["join-text", "Put parts together"],
+  ["classify-document", "Ask a model what it is"],
+  ["extract-record", "Take fields"],
 ];
 
 /** A worker renews its leases every 15 seconds; one that was not heard of for three times that is silent. */
