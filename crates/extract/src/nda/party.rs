@@ -129,8 +129,20 @@ const NEVER: &[&str] = &[
 const JOINING: &[&str] = &["of", "&", "de", "for", "the", "van", "von"];
 
 /// What may stand between the word and the first name: `each of`, `(1)`, `Mr.`.
-const BEFORE_NAMES: &[&str] =
-    &["and among ", "each of ", "(i) ", "(ii) ", "(1) ", "(2) ", "(a) ", "(b) ", "mr. ", "ms. ", "mrs. ", "dr. "];
+const BEFORE_NAMES: &[&str] = &[
+    "and among ",
+    "each of ",
+    "(i) ",
+    "(ii) ",
+    "(1) ",
+    "(2) ",
+    "(a) ",
+    "(b) ",
+    "mr. ",
+    "ms. ",
+    "mrs. ",
+    "dr. ",
+];
 
 /// Where the sentence that names the parties is over, or names the second one no further.
 const OVER: &[&str] = &[
@@ -240,7 +252,8 @@ fn begin(text: &Text, mut at: usize) -> usize {
         let rest = text.small().get(at..).unwrap_or_default();
         let skipped = rest.len() - rest.trim_start_matches([' ', ':']).len();
         let rest = &rest[skipped..];
-        let before = BEFORE_NAMES.iter().find(|before| rest.starts_with(**before)).map_or(0, |before| before.len());
+        let before =
+            BEFORE_NAMES.iter().find(|before| rest.starts_with(**before)).map_or(0, |before| before.len());
         at += skipped + before;
         if before == 0 {
             return at;
@@ -294,7 +307,7 @@ fn key(name: &str) -> String {
 /// The name that begins here: words with capitals, up to the form of a company or what cannot be of a name.
 fn name(text: &Text, start: usize, confidence: f32) -> Option<Hit> {
     let ahead = text.ahead(start, 180);
-    let bared = |word: &'_ str| word.trim_end_matches([',', ';', ':']).len();
+    let bared = |word: &str| word.trim_end_matches([',', ';', ':']).len();
     let mut words: Vec<(&str, usize)> = Vec::new();
     let mut at = 0;
     let mut parts = ahead.split(' ').take(MAX_WORDS).peekable();

@@ -30,7 +30,10 @@ fn said(text: &str) -> (Vec<String>, [Option<String>; 3]) {
 
 fn is_said(text: &str, parties: &[&str], single: [Option<&str>; 3]) {
     let (found, others) = said(text);
-    assert_eq!((found, others), (parties.iter().map(|&p| p.to_owned()).collect(), single.map(|s| s.map(str::to_owned))));
+    assert_eq!(
+        (found, others),
+        (parties.iter().map(|&p| p.to_owned()).collect(), single.map(|s| s.map(str::to_owned)))
+    );
 }
 
 #[test]
