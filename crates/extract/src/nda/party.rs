@@ -160,7 +160,6 @@ const OVER: &[&str] = &[
 /// How a preamble goes on behind the name of a party: `, organized under the laws of`.
 const DESCRIBING: &[&str] = &[
     "acting",
-    "and",
     "as",
     "collectively",
     "having",
@@ -233,7 +232,9 @@ fn preamble(text: &Text) -> Vec<Hit> {
         if described {
             hit.confidence = DESCRIBED;
         }
-        (described || has_form(&hit.value)).then_some(hit)
+        // `Brook Mill and Outlet Stores, Inc.` is one name: whoever has no form before an "and" is doubted.
+        let joined = text.ahead(hit.end, 5).trim_start().starts_with("and");
+        (described || joined || has_form(&hit.value)).then_some(hit)
     };
     let Some(first) = starts.into_iter().find_map(party) else { return Vec::new() };
     let small = text.small();
@@ -270,6 +271,7 @@ fn is_described(text: &Text, end: usize) -> bool {
     let mut words = rest.split([' ', ',', ';']).map(str::to_ascii_lowercase);
     match words.next().as_deref() {
         Some("a" | "an") => words.take(6).any(|word| BEINGS.contains(&word.as_str())),
+        Some("and") => words.next().is_some_and(|word| matches!(word.as_str(), "its" | "all" | "any")),
         Some(word) => DESCRIBING.contains(&word),
         None => false,
     }

@@ -86,6 +86,20 @@ fn who_signs_for_themselves_is_a_party_and_what_nobody_may_do_for_years_is_no_te
     );
 }
 
+#[test]
+fn value_that_goes_on_overleaf_has_the_box_of_its_beginning_and_one_without_a_box_is_not_accepted() {
+    let texts = ["by and between Brook Mill", "Trading, Inc. (“Brook”) and Otto Miller (“Miller”)"];
+    let pages: Vec<Page<'_>> = (1..).zip(texts).map(|(number, text)| Page { number, text }).collect();
+    let words = |text: &str| crate::layout::tests::page(&[text]);
+    let confident = |first: &str| {
+        let found = agreement(&pages, &[words(first)]).fields.remove("party[0]").unwrap();
+        (found.value, found.confidence >= crate::gate::ACCEPTED, found.evidence[0].frame.is_some())
+    };
+    let name = serde_json::Value::from("Brook Mill Trading Inc.");
+    assert_eq!(confident(texts[0]), (name.clone(), true, true));
+    assert_eq!(confident("a picture of something else"), (name, false, false));
+}
+
 proptest! {
     #[test]
     fn any_text_gives_a_record(text in any::<String>()) {
