@@ -8,6 +8,9 @@ use docmill_core::words::PageWords;
 use crate::schema::Schema;
 use crate::{asked, by_sight, embedded, gate, nda};
 
+/// Cards of people.
+const CARD: &str = "text/vcard";
+
 /// What a record may be taken from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sources {
@@ -56,19 +59,25 @@ fn root(path: &str) -> &str {
     path.split('[').next().unwrap_or(path)
 }
 
-/// What data inside the file says.
+/// What data inside the file says. Heads of mails and cards of people are asked by the names of their own fields too.
 fn inside(schema: &Schema, material: &Material<'_>) -> BTreeMap<String, Field> {
-    match schema.finder.as_deref() {
-        Some("invoice") => {
-            let invoice = material.data.iter().find_map(|bytes| embedded::invoice(bytes));
-            invoice.map(|found| found.fields).unwrap_or_default()
-        }
-        Some("letter") if is_mail(material.media_type) => {
-            let headers = material.metadata.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            embedded::mail(headers).fields
-        }
-        _ => BTreeMap::new(),
+    if schema.finder.as_deref() == Some("invoice") {
+        let invoice = material.data.iter().find_map(|bytes| embedded::invoice(bytes));
+        return invoice.map(|found| found.fields).unwrap_or_default();
     }
+    if is_mail(material.media_type) {
+        let headers = material.metadata.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        return embedded::mail(headers).fields;
+    }
+    let texts = material.data.iter().filter_map(|bytes| std::str::from_utf8(bytes).ok());
+    let card = texts.filter(|_| material.media_type == CARD).find_map(embedded::card);
+    let mut fields = card.map(|found| found.fields).unwrap_or_default();
+    if schema.finder.as_deref() == Some("letter")
+        && let Some(name) = fields.remove("name")
+    {
+        fields.insert("sender".to_owned(), name);
+    }
+    fields
 }
 
 /// What can be seen.
@@ -117,6 +126,22 @@ mod tests {
         let nothing = BTreeMap::new();
         let found = extract(&schema, &material(b"", &nothing), Sources::Auto);
         assert!(!found.valid && found.violations.iter().all(|violation| violation.rule == "missing"));
+        Ok(())
+    }
+
+    #[test]
+    fn card_is_asked_by_the_names_of_its_fields() -> Result<()> {
+        let card = b"BEGIN:VCARD\r\nFN:Ada Lovelace\r\nEMAIL:ada@example.org\r\nEND:VCARD\r\n";
+        let own = Schema::parse(r#"{"title": "person", "properties": {"name": {}, "email": {}}}"#)?;
+        let nothing = BTreeMap::new();
+        let material = Material { media_type: "text/vcard", ..material(card, &nothing) };
+        let found = extract(&own, &material, Sources::Auto);
+        assert_eq!(
+            (&found.data["name"], &found.data["email"]),
+            (&"Ada Lovelace".into(), &"ada@example.org".into())
+        );
+        let letter = extract(&Schema::built_in("letter")?, &material, Sources::Embedded);
+        assert_eq!(letter.data["sender"], "Ada Lovelace");
         Ok(())
     }
 }

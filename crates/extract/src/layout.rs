@@ -90,7 +90,7 @@ impl Sheet {
             let words = page.words.get(..MAX_WORDS).unwrap_or(&page.words);
             let slope = slope(words, width, height);
             let mut tokens: Vec<Token> =
-                words.iter().filter_map(|word| token(word, width, height, slope)).collect();
+                words.iter().filter_map(|word| token(word, width, height, slope)).flat_map(parted).collect();
             tokens.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
             sheet.rows.extend(rows(tokens, index));
         }
@@ -233,6 +233,33 @@ fn token(word: &PlacedWord, width: f32, height: f32, slope: f32) -> Option<Token
         confidence: word.confidence.unwrap_or(1.0),
         cell: 0,
     })
+}
+
+/// A label and its value that stand without a blank between them, `Total:39.00`, as two words.
+fn parted(token: Token) -> impl Iterator<Item = Token> {
+    let label = token.text.find(':').map(|at| at + 1).filter(|&at| {
+        let (label, value) = token.text.split_at(at);
+        let letters = label.chars().filter(|c| c.is_alphabetic()).count();
+        let plain = label.chars().all(|c| c.is_alphabetic() || ".-/()#':".contains(c));
+        letters > 1 && plain && !value.starts_with('/') && value.contains(|c: char| c.is_ascii_digit())
+    });
+    let Some(at) = label else { return [Some(token), None].into_iter().flatten() };
+    let share = token.text[..at].chars().count() as f32 / token.text.chars().count().max(1) as f32;
+    let piece = |text: &str, from: f32, to: f32| {
+        let part = |[left, top, right, bottom]: [f32; 4]| {
+            let width = right - left;
+            [left + width * from, top, left + width * to, bottom]
+        };
+        Token {
+            fold: folded(text),
+            text: text.to_owned(),
+            edges: part(token.edges),
+            lying: part(token.lying),
+            ..token.clone()
+        }
+    };
+    let (label, value) = token.text.split_at(at);
+    [Some(piece(label, 0.0, share)), Some(piece(value, share, 1.0))].into_iter().flatten()
 }
 
 /// Puts words together that stand side by side. They come sorted from top to bottom.
@@ -395,6 +422,15 @@ pub(crate) mod tests {
         let sheet = Sheet::new(&[scanned]);
         assert_eq!(sheet.rows[0].text, "Total 11,80");
         assert_eq!(sheet.rows[1].tokens.len(), 4);
+    }
+
+    #[test]
+    fn value_without_a_blank_behind_its_label_is_a_word_of_its_own() {
+        let sheet = Sheet::new(&[page(&["Total:39.00 12:30 http://a.b/1 Ref:A"])]);
+        let words: Vec<&str> = sheet.rows[0].tokens.iter().map(|token| token.text.as_str()).collect();
+        assert_eq!(words, ["Total:", "39.00", "12:30", "http://a.b/1", "Ref:A"]);
+        let frame = sheet.evidence(&Span { row: 0, tokens: 1..2 }).unwrap().frame.unwrap();
+        assert!((frame[0] - 46.0 / 600.0).abs() < 0.01, "{frame:?}");
     }
 
     #[test]

@@ -3,12 +3,14 @@
 //! `data/kinds.toml` says by which phrases kinds are known, in several languages. What a document is headed with counts
 //! most; a single common word never decides. Where the words do not tell, a model may, if the caller has one.
 
+use std::collections::HashSet;
+
 use docmill_core::{Error, Result};
 use serde::Deserialize;
 
 use crate::labels::{Embedder, checked, cosine};
 use crate::rules::Phrases;
-use crate::words::{is_number, words};
+use crate::words::{fold, is_number, words};
 use crate::{Document, Guess};
 
 /// Kinds are told by the beginning.
@@ -52,6 +54,8 @@ struct Kind {
     title: Vec<String>,
     strong: Vec<String>,
     some: Vec<String>,
+    #[serde(default)]
+    fields: Vec<String>,
     against: Vec<String>,
 }
 
@@ -107,6 +111,14 @@ impl Kinds {
             && count > 0
             && count <= 3
             && self.phrases.find(line).iter().any(|hit| self.owners[hit.phrase].1 == List::Title)
+    }
+
+    /// The words of every document of a kind that is a form, folded: its name, and what stands beside its fields. None of
+    /// a kind that is none.
+    pub(crate) fn words_of_form(&self, name: &str) -> HashSet<String> {
+        let kind = self.all.iter().find(|kind| kind.name == name && !kind.fields.is_empty());
+        let lists = kind.into_iter().flat_map(|kind| [&kind.title, &kind.strong, &kind.some, &kind.fields]);
+        lists.flatten().flat_map(|phrase| words(phrase)).map(|word| fold(word.text)).collect()
     }
 
     /// Whether a line is the head of a table: several of the words that such documents have, side by side.
@@ -329,6 +341,18 @@ mod tests {
             ("Minutes of the meeting\nAttendees: A, B\nAction items\nNext meeting: Monday", "minutes"),
         ] {
             assert_eq!(kind_of(text).as_deref(), Some(kind), "{text}");
+        }
+    }
+
+    #[test]
+    fn data_that_is_an_invoice_says_so_in_the_name_of_its_rules() {
+        for name in [
+            "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",
+            "urn:ferd:CrossIndustryDocument:invoice:1p0:comfort",
+            "urn:factur-x.eu:1p0:minimum",
+        ] {
+            let text = format!("{name}\nR-88\n2024-05-02\n380\nEUR\nMill GmbH\n19.00\n");
+            assert_eq!(kind_of(&text).as_deref(), Some("invoice"), "{name}");
         }
     }
 

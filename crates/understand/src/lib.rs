@@ -155,12 +155,14 @@ impl Knowledge {
     ) -> Result<Understanding> {
         let text = document.text();
         let language = self.languages.of(document.language, &text);
+        let kind = self.kinds.guess(document, &text, embedder)?;
+        let form = kind.as_ref().map(|kind| self.kinds.words_of_form(&kind.value)).unwrap_or_default();
         Ok(Understanding {
             title: title::title(document, &self.kinds),
             summary: summary::summary(&text, language),
             date: self.dates.guess(document, &text, language.code),
-            kind: self.kinds.guess(document, &text, embedder)?,
-            tags: tags::tags(&text, language, MAX_TAGS),
+            tags: tags::tags(&text, language, &form, MAX_TAGS),
+            kind,
         })
     }
 
@@ -204,6 +206,25 @@ mod tests {
         assert_eq!(found.date.unwrap().value, jiff::civil::date(2024, 3, 9));
         assert!(found.tags.iter().any(|t| t.value.to_lowercase() == "office chairs"), "{:?}", found.tags);
         assert!(found.summary.unwrap().value.contains("office chairs"));
+    }
+
+    #[test]
+    fn words_beside_the_fields_of_a_form_are_no_tags_and_its_title_has_its_number() {
+        let text = "Brook Mill Ltd\n\nINVOICE\n\nInvoice number: BM-20417\nInvoice date: 9 March 2024\nItem Quantity Unit price \
+                    Amount\nOak flooring 3 40.00 120.00\nOak flooring, waxed 1 60.00 60.00\nVAT total 36.00\nTotal due \
+                    216.00\n";
+        let pages = [Page { number: 1, text }];
+        let found = Knowledge::load().unwrap().understand(&Document::of(&pages), None).unwrap();
+        assert_eq!(found.kind.unwrap().value, "invoice");
+        assert_eq!(found.title.unwrap().value, "INVOICE BM-20417");
+        let tags: Vec<String> = found.tags.iter().map(|tag| tag.value.to_lowercase()).collect();
+        assert!(tags.iter().any(|tag| tag == "oak flooring"), "{tags:?}");
+        for tag in &tags {
+            assert!(
+                !["invoice", "quantity", "total", "bm-20417", "amount"].iter().any(|w| tag.contains(w)),
+                "{tags:?}"
+            );
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::title::has_word;
 use crate::{Document, Guess, Knowledge, Page, text_of};
 
 /// Raise it when the same text is understood otherwise than before: old answers are not taken over then.
-const IDENTITY: &str = "local-3";
+const IDENTITY: &str = "local-4";
 
 /// The type of what is none of the kinds that are known: people who narrow a pile by type must find the rest, too.
 const OTHER: &str = "other";

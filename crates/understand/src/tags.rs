@@ -5,6 +5,7 @@
 //! as names of things are.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use docmill_core::text::is_unspaced;
 use foldhash::HashMap;
@@ -85,19 +86,33 @@ struct Phrase {
     short_form: bool,
 }
 
-/// The best phrases of a text, best first, at most `most`.
-pub(crate) fn tags(text: &str, language: &Language, most: usize) -> Vec<Guess<String>> {
+/// The best phrases of a text, best first, at most `most`. Of a form those are none that only its own words make up, or
+/// that hold a number, and none goes on in the next line.
+pub(crate) fn tags(
+    text: &str,
+    language: &Language,
+    form: &HashSet<String>,
+    most: usize,
+) -> Vec<Guess<String>> {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let letters = Letters::of(text);
     if letters.unspaced * 2 > letters.all {
         return unspaced_tags(text, most);
     }
     // Where everything is written in capitals they mean nothing.
-    let (tokens, stems) = tokens(text, language, letters.capitals * 2 > letters.all);
+    let (tokens, stems) = tokens(text, language, letters.capitals * 2 > letters.all, !form.is_empty());
     let mut phrases = phrases(&tokens, language.code == "eng");
     let mut frequency = vec![0_u32; stems];
     for token in &tokens {
         frequency[token.stem as usize] += 1;
+    }
+    if !form.is_empty() {
+        phrases.retain(|_, phrase| {
+            let words = &tokens[phrase.first..phrase.first + phrase.words];
+            let own = words.iter().all(|word| form.contains(&fold(word.text)));
+            let digits = |word: &Token<'_>| word.text.bytes().filter(u8::is_ascii_digit).count();
+            !own && words.iter().all(|word| digits(word) < 3)
+        });
     }
     let mut scored: Vec<(f32, Phrase)> =
         phrases.drain().map(|(_, phrase)| (score(&phrase, &tokens, &frequency), phrase)).collect();
@@ -128,7 +143,7 @@ impl Letters {
     }
 }
 
-fn tokens<'t>(text: &'t str, language: &Language, shouting: bool) -> (Vec<Token<'t>>, usize) {
+fn tokens<'t>(text: &'t str, language: &Language, shouting: bool, is_form: bool) -> (Vec<Token<'t>>, usize) {
     let mut stems: HashMap<String, u32> = HashMap::default();
     let mut tokens: Vec<Token<'t>> = Vec::new();
     let mut end = 0;
@@ -147,7 +162,8 @@ fn tokens<'t>(text: &'t str, language: &Language, shouting: bool) -> (Vec<Token<
         let article = article(word.text, language);
         // `filière d'avenir` is one thing, `vote l'assemblée` are two.
         let parted = article > 0 && !folded.starts_with('d');
-        let broken = between.contains(|c: char| !c.is_whitespace()) || between.matches('\n').count() > 1;
+        let within = usize::from(!is_form);
+        let broken = between.contains(|c: char| !c.is_whitespace()) || between.matches('\n').count() > within;
         let apart = !joined && (broken || parted);
         let short_form = is_short_form(word.text) && !shouting;
         if let Some(before) = tokens.last_mut().filter(|_| short_form && between.trim() == "(") {
@@ -424,7 +440,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let languages = Languages::load().unwrap();
-        tags(text, languages.of(None, text), 10).into_iter().map(|t| t.value).collect()
+        tags(text, languages.of(None, text), &HashSet::new(), 10).into_iter().map(|t| t.value).collect()
     }
 
     #[test]

@@ -74,10 +74,41 @@ pub(crate) fn title(document: &Document<'_>, kinds: &Kinds) -> Option<Guess<Stri
         ) => by_keys(head(page.text)),
         _ => None,
     };
-    by_names
-        .or_else(|| best_line(page, kinds))
-        .or_else(|| beginning(page.text))
-        .and_then(|guess| Some(Guess { value: clean(&guess.value)?, ..guess }))
+    by_names.or_else(|| best_line(page, kinds)).or_else(|| beginning(page.text)).and_then(|guess| {
+        let value = clean(&guess.value)?;
+        Some(Guess { value: numbered(&value, page.text, kinds).unwrap_or(value), ..guess })
+    })
+}
+
+/// A heading that says nothing but the kind, `FACTUUR.`, with the number that the document gives itself beside the same
+/// word: `Factuurnummer: 20417`.
+fn numbered(title: &str, text: &str, kinds: &Kinds) -> Option<String> {
+    const NUMBER: &[&str] = &["no", "nr", "n", "num", "number", "nummer", "numero", "id"];
+    /// As much as `Factuur` and `Factuurnummer`, `Rechnung` and `Rechnungs-Nr.` have in common.
+    const STEM: usize = 5;
+    let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+    if !kinds.is_heading_of_a_kind(title) || has_digit(title) {
+        return None;
+    }
+    let stems: Vec<String> = words(title).map(|word| fold(word.text).chars().take(STEM).collect()).collect();
+    let value = head(text).lines().take(MAX_LINES * 2).find_map(|line| {
+        let mut before = String::new();
+        for part in line.split_whitespace().take(8) {
+            let bare = part.trim_matches(|c: char| !c.is_alphanumeric());
+            let labelled = words(&before).map(|word| fold(word.text)).any(|word| {
+                NUMBER.contains(&word.as_str())
+                    || ["nummer", "number", "nr"].iter().any(|end| word.ends_with(end))
+            });
+            let same = words(&before).any(|word| stems.iter().any(|stem| fold(word.text).starts_with(stem)));
+            if labelled && same && has_digit(bare) && bare.len() > 2 {
+                return Some(bare);
+            }
+            before.push_str(part);
+            before.push(' ');
+        }
+        None
+    })?;
+    Some(format!("{} {value}", title.trim_end_matches(['.', ':'])))
 }
 
 /// What a file says of itself, unless it says nothing; and whether the first page shows it too.

@@ -138,10 +138,7 @@ fn clean(text: &str) -> String {
 fn titled(reading: &Reading<'_>) -> Option<Found> {
     for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
         let Some(title) = row.tokens.iter().take(3).position(is_title) else { continue };
-        let mark = (title + 1..row.tokens.len().min(title + 6)).find(|&at| {
-            matches!(row.tokens[at].fold.as_str(), "nr" | "no" | "n" | "nummer" | "number" | "numero")
-                || row.tokens[at].text == "#"
-        });
+        let mark = (title + 1..row.tokens.len().min(title + 6)).find(|&at| is_mark(&row.tokens[at]));
         let from = mark.map_or(title + 1, |at| at + 1);
         if let Some(span) = coded(reading, index, from..row.tokens.len()) {
             let confidence = if mark.is_some() { 0.93 } else { 0.75 };
@@ -151,7 +148,12 @@ fn titled(reading: &Reading<'_>) -> Option<Found> {
     None
 }
 
-/// A number that stands alone under the title.
+/// Whether a word only says that a number follows: `Nr.`, `N°`, `#`.
+fn is_mark(token: &crate::layout::Token) -> bool {
+    matches!(token.fold.as_str(), "nr" | "no" | "n" | "nummer" | "number" | "numero") || token.text == "#"
+}
+
+/// A number that stands alone under the title, or behind a word that only says that it is one.
 fn under_title(reading: &Reading<'_>) -> Option<Found> {
     let rows = reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40);
     for (index, row) in rows {
@@ -159,7 +161,10 @@ fn under_title(reading: &Reading<'_>) -> Option<Found> {
             row.cells().into_iter().filter(|cell| cell.len() == 1 && is_title(&row.tokens[cell.start]))
         {
             let hit = Hit { row: index, tokens: cell, rank: 0, letters: 0 };
-            let under = reading.below(&hit, 1).into_iter().next().filter(|under| under.tokens.len() == 1);
+            let under = reading.below(&hit, 1).into_iter().next().filter(|under| {
+                let first = &reading.sheet.rows[under.row].tokens[under.tokens.start];
+                under.tokens.len() == 1 || under.tokens.len() == 2 && is_mark(first)
+            });
             if let Some(span) = under.and_then(|under| coded(reading, under.row, under.tokens)) {
                 return Some(Found::text(clean(&reading.sheet.text(&span)), 0.88, "title above", span));
             }
@@ -245,4 +250,23 @@ fn bic(reading: &Reading<'_>) -> Option<Found> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Sheet;
+    use crate::layout::tests::page;
+
+    #[test]
+    fn number_behind_its_mark_under_the_title_is_that_of_the_invoice() {
+        let number = |lines: &[&str]| {
+            let sheet = Sheet::new(&[page(lines)]);
+            find(&Reading::new(&sheet)).remove("invoice_number").map(|found| found.value)
+        };
+        assert_eq!(number(&["FACTURE", "N° FA-2017-0010", "Date : 13/11/2017"]), Some("FA-2017-0010".into()));
+        assert_eq!(number(&["INVOICE", "# 3371"]), Some("3371".into()));
+        assert_eq!(number(&["INVOICE", "12 Pier Road", "Portland"]), None);
+        assert_eq!(number(&["Rechnungsnummer:2021-117"]), Some("2021-117".into()));
+    }
 }

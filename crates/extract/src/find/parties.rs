@@ -2,7 +2,7 @@
 
 use super::{Found, Reading, Record, misread};
 use crate::labels::{self, Hit};
-use crate::layout::{Row, Span};
+use crate::layout::{Row, Span, folded};
 use crate::normalise::codes;
 
 /// Lines of a block beyond are not part of it.
@@ -17,6 +17,8 @@ struct Party {
     name: Vec<Span>,
     address: Vec<Span>,
     tax_id: Option<(String, Span)>,
+    /// Whether nothing but its place says that this is the name.
+    is_guess: bool,
 }
 
 /// Whether a word is a state of the United States, as in addresses.
@@ -68,7 +70,11 @@ pub fn find(reading: &Reading<'_>) -> Record {
     });
     for (party, side, given) in [(&seller, "seller", seller_given), (&buyer, "buyer", buyer_given)] {
         let Some(party) = party else { continue };
-        let (confidence, method) = if given { (0.93, "label") } else { (0.82, "place") };
+        let (confidence, method) = match (given, party.is_guess) {
+            (true, _) => (0.93, "label"),
+            (false, false) => (0.82, "place"),
+            (false, true) => (0.7, "place"),
+        };
         if !party.name.is_empty() {
             let lines: Vec<String> = party.name.iter().map(|line| reading.sheet.text(line)).collect();
             let value = name_of(&lines.join(" ")).into();
@@ -122,13 +128,56 @@ fn labelled(reading: &Reading<'_>, name: &str) -> Option<Party> {
         if !begins || other || !(ends || colon) || hit.letters < 4 && !colon {
             continue;
         }
-        let Some(party) = block(reading, &hit).filter(|party| !party.name.is_empty()) else { continue };
+        // `Customer: 2` is a number of theirs.
+        let cell = row.tokens[hit.tokens.start].cell;
+        let numbered = row.tokens[hit.tokens.end..]
+            .iter()
+            .take_while(|token| token.cell == cell)
+            .find(|token| !token.fold.is_empty())
+            .is_some_and(|token| token.fold.bytes().all(|b| b.is_ascii_digit()));
+        if numbered {
+            continue;
+        }
+        let is_name = |party: &Party| party.name.first().is_some_and(|name| !has_date(reading, name));
+        let beside = if colon && !ends { beside(reading, &hit) } else { None };
+        let Some(party) = beside.or_else(|| block(reading, &hit)).filter(is_name) else { continue };
         let score = party.address.len().min(3) * 100 + usize::from(ends) * 50 + 40 - hit.rank.min(40);
         if best.as_ref().is_none_or(|(least, _)| *least < score) {
             best = Some((score, party));
         }
     }
     best.map(|(_, party)| party)
+}
+
+/// Reads what stands behind a label in its cell, `Sold by: Brook Mill Ltd`, and the address under either of them.
+fn beside(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
+    let head = &reading.sheet.rows[hit.row];
+    let cell = head.tokens[hit.tokens.start].cell;
+    let from = (hit.tokens.end..head.tokens.len()).find(|&at| !head.tokens[at].fold.is_empty())?;
+    let to = (from..head.tokens.len()).take_while(|&at| head.tokens[at].cell == cell).last()? + 1;
+    let lefts = [head.tokens[hit.tokens.start].edges[0], head.tokens[from].edges[0]];
+    let mut party = Party { name: vec![Span { row: hit.row, tokens: from..to }], ..Party::default() };
+    let mut bottom = head.bottom;
+    for (index, row) in reading.sheet.rows.iter().enumerate().skip(hit.row + 1).take(MAX_LINES) {
+        let near = row.page == head.page && row.top - bottom < row.height.max(head.height) * 1.5;
+        let under = |tokens: &std::ops::Range<usize>| {
+            let (left, _) = row.edges(tokens);
+            lefts.iter().any(|at| (left - at).abs() < row.height)
+        };
+        let Some(tokens) = row.cells().into_iter().find(under).filter(|_| near) else { break };
+        let span = Span { row: index, tokens: tokens.clone() };
+        let done = party.address.last().is_some_and(|line| postal(&reading.sheet.text(line)));
+        if done || is_key(row, &tokens) || row.text.contains('@') || has_date(reading, &span) {
+            break;
+        }
+        party.address.push(span);
+        bottom = row.bottom;
+    }
+    // Without a place it is no address but whatever comes next.
+    if !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line))) {
+        party.address.clear();
+    }
+    Some(party)
 }
 
 /// Reads the lines under a label, in its column.
@@ -191,6 +240,9 @@ fn block(reading: &Reading<'_>, hit: &Hit) -> Option<Party> {
             addressed = addressed && !party.address.is_empty() && party.address.len() < 2;
         } else if party.name.is_empty() {
             party.name.push(Span { row: index, tokens });
+        } else if party.address.last().is_some_and(|line| ends_with_zip(&reading.sheet.text(line))) {
+            // Nothing of an address comes behind a state with its postal code.
+            break;
         } else if postal(&reading.sheet.text(&Span { row: index, tokens: tokens.clone() }))
             || !party.address.last().is_some_and(|line| postal(&reading.sheet.text(line)))
         {
@@ -223,6 +275,10 @@ fn without_person(reading: &Reading<'_>, party: &mut Party) {
     if !number(first) && number(second) && (2..=4).contains(&first.tokens.len()) {
         party.address.remove(0);
     }
+}
+
+fn has_date(reading: &Reading<'_>, line: &Span) -> bool {
+    reading.dates[line.row].iter().any(|(date, _)| line.tokens.contains(&date.tokens.start))
 }
 
 /// `Key : value`, which no line of an address is.
@@ -265,6 +321,12 @@ pub(crate) fn postal(line: &str) -> bool {
     })
 }
 
+/// `Portland, ME 04101`.
+fn ends_with_zip(line: &str) -> bool {
+    let mut words = line.rsplit(' ');
+    words.next().is_some_and(is_zip) && words.next().is_some_and(is_state)
+}
+
 /// Blocks of lines that end with a postal code, anywhere on the first page.
 fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
     let mut found = Vec::new();
@@ -300,7 +362,7 @@ fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
                 lines.iter().position(|line| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit()));
             let street = street.unwrap_or(0);
             let name = lines.first().filter(|_| street > 0).cloned().into_iter().collect();
-            found.push(Party { name, address: lines.split_off(street), tax_id: None });
+            found.push(Party { name, address: lines.split_off(street), ..Party::default() });
         }
     }
     found
@@ -350,7 +412,8 @@ fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) ->
         .iter()
         .enumerate()
         .filter(|(_, row)| row.page == 0 && row.top < reading.sheet.page_height(row) * 0.16);
-    let mut best: Option<(f32, Span)> = None;
+    let hosts = hosts(reading);
+    let mut best: Option<(f32, Span, bool)> = None;
     for (index, row) in top {
         for tokens in row.cells() {
             let span = Span { row: index, tokens: tokens.clone() };
@@ -367,16 +430,40 @@ fn sender(reading: &Reading<'_>, block: Option<Party>, buyer: Option<&Party>) ->
                 .map(|token| token.edges[3] - token.edges[1])
                 .fold(0.0, f32::max);
             let formed = row.tokens[tokens].iter().any(|token| labels::of("company_form").has(&token.text));
-            let score = height * if formed { 1.3 } else { 1.0 };
-            if best.as_ref().is_none_or(|(least, _)| *least * 1.05 < score) {
-                best = Some((score, span));
+            let hosted = hosts.iter().any(|host| is_of(&text, host));
+            // A motto may be larger than the name, but is no company and has no address in the web.
+            let score = height * if formed || hosted { 2.0 } else { 1.0 };
+            if best.as_ref().is_none_or(|(least, ..)| *least * 1.05 < score) {
+                best = Some((score, span, formed || hosted));
             }
         }
     }
-    if let Some((_, span)) = best {
+    if let Some((_, span, is_sure)) = best {
         party.name = broken_name(reading, &span);
+        party.is_guess = !is_sure;
     }
     (!party.name.is_empty()).then_some(party)
+}
+
+/// Names in addresses of mail and web: `brookmill` of `info@brookmill.co.uk`.
+fn hosts(reading: &Reading<'_>) -> Vec<String> {
+    let tokens = reading.sheet.rows.iter().filter(|row| row.page == 0).flat_map(|row| &row.tokens);
+    let host = |text: &str| {
+        let (_, mailed) = text.rsplit_once('@').unwrap_or(("", ""));
+        let (_, linked) = text.rsplit_once("www.").unwrap_or(("", ""));
+        let host = if mailed.is_empty() { linked } else { mailed };
+        let parts: Vec<&str> = host.split('/').next()?.split('.').collect();
+        // `co.uk` and `de` are of everybody.
+        let own = parts.iter().take(parts.len().saturating_sub(1)).rev().find(|part| part.len() > 3)?;
+        Some(folded(own))
+    };
+    tokens.filter_map(|token| host(&token.text)).collect()
+}
+
+/// Whether an address in the web is that of a name.
+fn is_of(name: &str, host: &str) -> bool {
+    let name = folded(name);
+    name.len() > 3 && host.len() > 3 && (name.starts_with(host) || host.starts_with(&name))
 }
 
 /// A name with the lines above and below that go on with it: as high, in the same column, close by.
@@ -504,5 +591,40 @@ mod tests {
         );
         assert_eq!(named(&found, "seller_name"), Some("Nord Handel AG"), "{found:?}");
         assert_eq!(named(&found, "buyer_name"), Some("Maria Klein"), "{found:?}");
+    }
+
+    #[test]
+    fn name_behind_its_label_is_the_party_and_a_number_of_theirs_is_not() {
+        let found = parties(
+            "Sold by: Brook Mill Ltd\nCustomer: 2\nDate of delivery 2020-11-10\n\nBill to: Maria Klein\nTorstr. 9\n10119 Berlin\n",
+        );
+        assert_eq!(named(&found, "seller_name"), Some("Brook Mill Ltd"), "{found:?}");
+        assert_eq!(named(&found, "buyer_name"), Some("Maria Klein"), "{found:?}");
+        assert_eq!(named(&found, "buyer_address"), Some("Torstr. 9, 10119 Berlin"), "{found:?}");
+    }
+
+    #[test]
+    fn motto_is_not_the_sender_where_a_company_or_its_address_in_the_web_stands_beside_it() {
+        let mut page = crate::layout::tests::page(&[
+            "We love bread          Oven & Sons Ltd",
+            "",
+            "info@brookmill.co.uk",
+        ]);
+        for word in page.words.iter_mut().take(3) {
+            word.height *= 1.6;
+        }
+        let sender = |page: &PageWords| {
+            let sheet = Sheet::new(std::slice::from_ref(page));
+            find(&Reading::new(&sheet))
+                .get("seller_name")
+                .map(|found| (found.value.clone(), found.confidence))
+        };
+        assert_eq!(sender(&page), Some(("Oven & Sons Ltd".into(), 0.82)));
+        for (word, text) in page.words.iter_mut().skip(3).zip(["Brookmill", "and", "good", "Friends"]) {
+            word.text = text.to_owned();
+        }
+        assert_eq!(sender(&page), Some(("Brookmill and good Friends".into(), 0.82)));
+        page.words.retain(|word| !word.text.contains('@'));
+        assert_eq!(sender(&page), Some(("We love bread".into(), 0.7)));
     }
 }

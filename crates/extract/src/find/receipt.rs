@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::totals::{candidates, currency, summed};
+use super::totals::{Candidate, candidates, currency, summed};
 use super::{Found, Reading, Record, misread, parties};
 use crate::labels;
 use crate::layout::{Row, Span};
@@ -10,6 +10,9 @@ use crate::normalise::Amount;
 
 /// The head of a receipt is among so many rows.
 const HEAD_ROWS: usize = 16;
+
+/// Rows of a summary of taxes, which has a total of its own.
+const SUMMARY_ROWS: usize = 6;
 
 /// Rows between name and address that are neither.
 const MAX_SKIPPED: usize = 4;
@@ -54,11 +57,12 @@ fn core(row: &Row, index: usize) -> Span {
 fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     let rows = &reading.sheet.rows;
     let head = rows.len().min(HEAD_ROWS);
+    let named = |row: &Row| row.tokens.iter().any(|token| labels::of("company_form").has(&token.text));
     let ends = |row: &Row| {
         (0..row.tokens.len()).any(|at| {
             ["party_skip", "document"].iter().any(|name| {
                 labels::of(name).at(row, at).is_some_and(|(tokens, _, letters)| {
-                    tokens.start == 0 || letters >= 3 && (*name == "party_skip")
+                    tokens.start == 0 || letters >= 3 && (*name == "party_skip") && name_ends(row).is_none()
                 })
             })
         })
@@ -69,7 +73,6 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
                 token.text.starts_with('(') || token.fold.chars().filter(char::is_ascii_digit).count() > 4
             })
     };
-    let named = |row: &Row| row.tokens.iter().any(|token| labels::of("company_form").has(&token.text));
     let priced = |at: usize| reading.amounts[at].iter().any(|(_, mention)| mention.amount.places == 2);
     let fits = |at: &usize| {
         letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty() && !priced(*at)
@@ -77,18 +80,21 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     let lines: Vec<usize> = (0..head).filter(fits).collect();
     let formed = lines.iter().take(5).find(|&&at| named(&rows[at]));
     let Some(&first) = formed.or_else(|| lines.first()) else { return 0 };
+    // `KEDAI`, `Pharmacy`: what a shop calls itself.
+    let is_shop = (0..rows[first].tokens.len()).any(|at| labels::of("shop").at(&rows[first], at).is_some());
     let above = first.checked_sub(1).filter(|above| lines.contains(above) && goes_on(reading, *above));
     let mut span = core(&rows[first], first);
-    // A number in brackets behind the name is that of a register.
-    if let Some(at) = span.tokens.clone().skip(1).find(|&at| {
-        rows[first].tokens[at].text.starts_with('(')
-            && rows[first].tokens[at].fold.chars().filter(char::is_ascii_digit).count() > 3
-    }) {
-        span.tokens.end = at;
+    if let Some(end) = name_ends(&rows[first]).filter(|end| span.tokens.contains(end)) {
+        span.tokens.end = end;
     }
     let spans: Vec<Span> = above.map(|above| core(&rows[above], above)).into_iter().chain([span]).collect();
     let name: Vec<String> = spans.iter().map(|span| misread::in_name(reading.sheet, span)).collect();
-    let (confidence, method) = if formed.is_some() { (0.9, "head, form") } else { (0.82, "head") };
+    // The first line may as well be a greeting or whose till it was.
+    let (confidence, method) = match (formed, is_shop) {
+        (Some(_), _) => (0.9, "head, form"),
+        (None, true) => (0.82, "head, shop"),
+        (None, false) => (0.75, "head"),
+    };
     let value = Value::String(name.join(" "));
     record.insert("company".into(), Found { value, confidence, method, spans });
     let mut address: Vec<Span> = Vec::new();
@@ -119,9 +125,26 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
         let value = parties::joined(reading, &lines);
         let postal = lines.iter().any(|line| parties::postal(&reading.sheet.text(line)));
         let (confidence, method) = if postal { (0.82, "head, postal code") } else { (0.6, "head") };
+        // It is right only if each of its words is, and there are many.
+        let tokens = lines.iter().flat_map(|line| &rows[line.row].tokens[line.tokens.clone()]);
+        let confidence = confidence * tokens.map(|token| token.confidence).product::<f32>();
         record.insert("address".into(), Found { value: value.into(), confidence, method, spans: lines });
     }
     last
+}
+
+/// Where the number of a register begins behind a name: `(81109-A)`, `(Co Reg No: 867388-U)`, `GST ID 0017`.
+fn name_ends(row: &Row) -> Option<usize> {
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    (1..row.tokens.len()).find(|&at| {
+        let closed = row.tokens[at..].iter().position(|token| token.text.ends_with(')'));
+        let inside = row.tokens[at..].iter().take(closed.map_or(1, |closed| closed + 1));
+        let bracket = row.tokens[at].text.starts_with('(')
+            && inside.map(|token| digits(&token.text)).sum::<usize>() > 3;
+        let labelled = labels::of("party_skip").at(row, at).is_some_and(|(.., letters)| letters >= 3);
+        let formed = row.tokens[..at].iter().any(|token| labels::of("company_form").has(&token.text));
+        bracket || formed && (labelled || digits(&row.tokens[at].text) > 4)
+    })
 }
 
 /// Whether a name that begins in this row ends in the next: both are large, or the next begins with the form alone.
@@ -171,6 +194,7 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
             .map(|(_, mention)| mention)
             .filter(|mention| mention.amount.places == 2)
     };
+    let summaries = labels::of("tax_summary").everywhere(reading.sheet);
     for one in &mut totals {
         let gives = |paid: Amount| changes.iter().any(|change| paid.minus(change.amount).near(one.amount, 0));
         let agreed = paid.iter().any(|paid| gives(paid.amount) || paid.amount == one.amount)
@@ -179,17 +203,23 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
         let added =
             subs.iter().any(|sub| taxes.iter().any(|tax| sub.amount.plus(tax.amount).near(one.amount, 5)));
         let again = amounts().filter(|mention| mention.amount == one.amount).count() > 1;
-        // `Total 6% supplies` is a part.
+        // `Total 6% supplies` is a part, `Total inclusive of GST @ 6%` is not.
         let part = one.spans.first().is_some_and(|span| {
-            reading.amounts[span.row].iter().any(|(_, mention)| mention.percent)
-                || reading.sheet.rows[span.row].text.contains('%')
+            let row = &reading.sheet.rows[span.row];
+            row.text.contains('%') && !row.tokens.iter().any(|token| token.fold.starts_with("incl"))
+        });
+        let is_of_taxes = one.spans.first().is_some_and(|span| {
+            summaries.iter().any(|hit| (hit.row + 1..=hit.row + SUMMARY_ROWS).contains(&span.row))
         });
         one.score +=
             if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 }
-                - if part { 0.6 } else { 0.0 };
+                - if part { 0.6 } else { 0.0 }
+                - if is_of_taxes { 0.3 } else { 0.0 };
         one.method = if agreed || added { "sum" } else { "label" };
     }
-    let Some(best) = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score)) else { return };
+    let handed = || handed_over(&paid, &changes).into_iter().chain(cards.first().cloned()).next();
+    let labelled = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score)).cloned();
+    let Some(best) = labelled.or_else(handed) else { return };
     let confidence = if best.method == "sum" { 0.96 } else { best.score.min(0.8) };
     let before_tax = bought.is_some_and(|bought| {
         bought != best.amount && taxes.iter().any(|tax| bought.plus(tax.amount).near(best.amount, 1))
@@ -198,8 +228,7 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
         without_tax(record);
     }
     let value: Value = best.amount.money().into();
-    record
-        .insert("total".into(), Found { value, confidence, method: best.method, spans: best.spans.clone() });
+    record.insert("total".into(), Found { value, confidence, method: best.method, spans: best.spans });
     let fitting: Vec<_> = taxes
         .into_iter()
         .filter(|tax| tax.amount.units >= 0 && tax.amount.units * 2 < best.amount.units)
@@ -214,6 +243,14 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
         };
         record.insert("tax_total".into(), found);
     }
+}
+
+/// What was handed over without what was given back, where no total can be read.
+fn handed_over(paid: &[Candidate], changes: &[Candidate]) -> Option<Candidate> {
+    let (paid, change) = (paid.first()?, changes.first()?);
+    let amount = paid.amount.minus(change.amount);
+    let spans = paid.spans.iter().chain(&change.spans).cloned().collect();
+    (amount.units > 0).then_some(Candidate { amount, score: 0.6, spans, method: "paid" })
 }
 
 /// Where tax comes on top, what stands beside each thing is without it.
@@ -292,4 +329,67 @@ fn items(reading: &Reading<'_>, from: usize, record: &mut Record) -> Vec<Amount>
         count += 1;
     }
     listed.into_iter().map(|(amount, _)| amount).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Sheet;
+    use crate::layout::tests::page;
+
+    fn said(lines: &[&str]) -> Record {
+        let sheet = Sheet::new(&[page(lines)]);
+        find(&Reading::new(&sheet))
+    }
+
+    fn value<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
+        record.get(name).and_then(|found| found.value.as_str())
+    }
+
+    #[test]
+    fn number_of_a_register_is_no_part_of_a_name_and_no_name_by_itself() {
+        for (line, name) in [
+            ("BLUE PEAR TRADING SDN BHD (81109-A)", "BLUE PEAR TRADING SDN BHD"),
+            ("BLUE PEAR (M) SDN.BHD. (Co Reg No: 867388-U)", "BLUE PEAR (M) SDN.BHD."),
+            ("BLUE PEAR BERHAD 123456-X", "BLUE PEAR BERHAD"),
+        ] {
+            let record = said(&["WELCOME", line, "12 JALAN SATU", "43000 KAJANG"]);
+            assert_eq!(value(&record, "company"), Some(name), "{record:?}");
+        }
+        let record = said(&["KEDAI BUKU PEAR", "(CO REG : 81109-A)", "12 JALAN SATU", "43000 KAJANG"]);
+        assert_eq!(value(&record, "company"), Some("KEDAI BUKU PEAR"));
+    }
+
+    #[test]
+    fn total_with_its_rate_of_tax_is_the_total() {
+        let record = said(&[
+            "PEAR SDN BHD",
+            "Total Sales (Excluding GST)   36.79",
+            "GST @ 6%                        2.21",
+            "Total Sales (Inclusive GST @ 6%)  39.00",
+            "CASH     50.00",
+            "CHANGE   11.00",
+        ]);
+        assert_eq!(value(&record, "total"), Some("39.00"), "{record:?}");
+        assert!(record["total"].confidence > 0.9);
+    }
+
+    #[test]
+    fn total_of_a_summary_of_taxes_is_not_what_was_paid() {
+        let record = said(&[
+            "PEAR SDN BHD",
+            "TOTAL    39.00",
+            "GST Summary   Amount(RM)   Tax(RM)",
+            "SR @ 6%   36.79   2.21",
+            "TOTAL     36.79   2.21",
+        ]);
+        assert_eq!(value(&record, "total"), Some("39.00"), "{record:?}");
+    }
+
+    #[test]
+    fn what_was_kept_of_the_money_is_the_total_where_nothing_names_it() {
+        let record = said(&["PEAR SDN BHD", "TUNAI    50.00", "BAKI     11.00"]);
+        assert_eq!(value(&record, "total"), Some("39.00"));
+        assert!(record["total"].confidence < 0.8);
+    }
 }

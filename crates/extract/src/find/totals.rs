@@ -2,11 +2,41 @@
 
 use super::{Found, Reading, Record};
 use crate::labels;
-use crate::layout::Span;
+use crate::layout::{Row, Span};
 use crate::normalise::Amount;
 
 /// What may be lost to rounding, in hundredths.
 const ROUNDING: i64 = 2;
+
+/// Rows below the heads of a table of sums.
+const SUM_ROWS: usize = 8;
+
+/// Kinds of sums, as labels name them.
+const SUMS: &[&str] = &["net_total", "tax_total", "gross_total"];
+
+/// Words after which a tax is said to be in a sum or not in it: `Netto (exkl. MwSt.)` is no tax.
+const WHETHER: &[&str] = &[
+    "excl",
+    "exkl",
+    "excluding",
+    "exclusive",
+    "incl",
+    "inkl",
+    "including",
+    "inclusive",
+    "ohne",
+    "mit",
+    "without",
+    "with",
+    "before",
+    "hors",
+    "sin",
+    "con",
+    "inclusief",
+    "exclusief",
+    "esclusa",
+    "inclusa",
+];
 
 /// Candidates of a kind beyond are not combined.
 const MAX_CANDIDATES: usize = 24;
@@ -31,7 +61,7 @@ pub fn find(reading: &Reading<'_>) -> Record {
     if let Some(sum) = summed(&taxes) {
         taxes.push(sum);
     }
-    let best = tabled(reading).or_else(|| consistent(&nets, &taxes, &grosses));
+    let best = tabled(reading).or_else(|| consistent(&nets, &taxes, &grosses)).or_else(|| headed(reading));
     let put = |record: &mut Record, name: &str, candidate: &Candidate, confidence: f32| {
         let found = Found {
             value: candidate.amount.money().into(),
@@ -78,12 +108,21 @@ pub(crate) fn candidates(reading: &Reading<'_>, name: &str, not: &[&str]) -> Vec
                     .is_some_and(|(tokens, _, letters)| tokens.end >= hit.tokens.end && letters > hit.letters)
             })
         });
-        let mut amounts = reading.amounts[hit.row].iter().filter(|(span, mention)| {
-            span.tokens.start >= hit.tokens.end
-                && !mention.percent
-                && (mention.amount.places == 2 || mention.currency.is_some())
-        });
-        let Some((span, mention)) = amounts.next_back().filter(|_| !longer) else { continue };
+        if longer || name == "tax_total" && is_aside(row, hit.tokens.start) {
+            continue;
+        }
+        let amounts: Vec<_> = reading.amounts[hit.row]
+            .iter()
+            .filter(|(span, mention)| {
+                span.tokens.start >= hit.tokens.end
+                    && !mention.percent
+                    && (mention.amount.places == 2 || mention.currency.is_some())
+            })
+            .collect();
+        // Where another sum stands beside this one, its amount is not this one's.
+        let next = amounts.first().and_then(|(first, _)| next_sum(row, first.tokens.end));
+        let own = amounts.iter().rfind(|(span, _)| next.is_none_or(|next| span.tokens.start < next));
+        let Some((span, mention)) = own else { continue };
         let alone = hit.tokens.start == 0
             || row.tokens[hit.tokens.start].cell > row.tokens[hit.tokens.start - 1].cell;
         let score = 0.5 + if alone { 0.1 } else { 0.0 } + (hit.letters as f32 * 0.01).min(0.15)
@@ -94,6 +133,20 @@ pub(crate) fn candidates(reading: &Reading<'_>, name: &str, not: &[&str]) -> Vec
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found.truncate(MAX_CANDIDATES);
     found
+}
+
+/// Whether a tax is only named beside a sum, `Total (incl. VAT)`, and is none itself.
+fn is_aside(row: &Row, at: usize) -> bool {
+    let whether = |at: usize| WHETHER.contains(&row.tokens[at].fold.as_str());
+    let is_sum = |at| ["net_total", "gross_total"].iter().any(|name| labels::of(name).at(row, at).is_some());
+    at > 0 && (whether(at) || whether(at - 1)) && (0..at).any(is_sum)
+}
+
+/// Where the label of another sum begins in a cell of its own.
+fn next_sum(row: &Row, from: usize) -> Option<usize> {
+    let begins = |at: &usize| *at > 0 && row.tokens[*at].cell > row.tokens[at - 1].cell;
+    let is_sum = |at: &usize| SUMS.iter().any(|name| labels::of(name).at(row, *at).is_some());
+    (from..row.tokens.len()).find(|at| begins(at) && is_sum(at))
 }
 
 /// Taxes of several rates together, where each stands in its own row.
@@ -128,26 +181,40 @@ fn consistent(nets: &[Candidate], taxes: &[Candidate], grosses: &[Candidate]) ->
 
 /// A row `Total` with net, tax and gross in three columns.
 fn tabled(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
-    for hit in labels::of("gross_total").everywhere(reading.sheet).iter().rev() {
-        let amounts: Vec<_> =
-            reading.amounts[hit.row].iter().filter(|(_, mention)| !mention.percent).collect();
-        for three in amounts.windows(3) {
-            let [net, tax, gross] = [three[0], three[1], three[2]];
-            if gross.1.amount.units != 0
-                && tax.1.amount.units.abs() < net.1.amount.units.abs()
-                && net.1.amount.plus(tax.1.amount).near(gross.1.amount, ROUNDING)
-            {
-                let candidate = |(span, mention): &(Span, crate::normalise::amount::Mention)| Candidate {
-                    amount: mention.amount,
-                    score: 0.9,
-                    spans: vec![span.clone()],
-                    method: "sum row",
-                };
-                return Some([candidate(net), candidate(tax), candidate(gross)]);
-            }
-        }
-    }
-    None
+    let totals = labels::of("gross_total").everywhere(reading.sheet);
+    totals.iter().rev().find_map(|hit| adding_up(reading, hit.row))
+}
+
+/// A row without a word for it, below heads that name net, tax and gross. Items may stand under such heads too: what
+/// all come to is no less than anything else.
+fn headed(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
+    let rows = reading.sheet.rows.len();
+    let is_head = |index: &usize| {
+        let is_named = |name: &&str| !labels::of(name).in_row(reading.sheet, *index).is_empty();
+        reading.amounts[*index].is_empty() && SUMS.iter().all(|name| is_named(name))
+    };
+    let most = reading.amounts.iter().flatten().filter(|(_, mention)| mention.amount.places == 2);
+    let most = most.map(|(_, mention)| mention.amount).max()?;
+    let below = (0..rows).filter(is_head).flat_map(|head| head + 1..rows.min(head + 1 + SUM_ROWS));
+    below.filter_map(|row| adding_up(reading, row)).find(|[.., gross]| gross.amount >= most)
+}
+
+/// Three amounts side by side in a row of which the first two make the third.
+fn adding_up(reading: &Reading<'_>, row: usize) -> Option<[Candidate; 3]> {
+    let amounts: Vec<_> = reading.amounts[row].iter().filter(|(_, mention)| !mention.percent).collect();
+    let candidate = |(span, mention): &(Span, crate::normalise::amount::Mention)| Candidate {
+        amount: mention.amount,
+        score: 0.9,
+        spans: vec![span.clone()],
+        method: "sum row",
+    };
+    amounts.windows(3).find_map(|three| {
+        let [net, tax, gross] = [three[0], three[1], three[2]];
+        let adds = gross.1.amount.units != 0
+            && tax.1.amount.units.abs() < net.1.amount.units.abs()
+            && net.1.amount.plus(tax.1.amount).near(gross.1.amount, ROUNDING);
+        adds.then(|| [candidate(net), candidate(tax), candidate(gross)])
+    })
 }
 
 /// The currency that a label names, or that most amounts have.
@@ -183,4 +250,43 @@ pub(crate) fn currency(reading: &Reading<'_>) -> Option<Found> {
     }
     let (code, _, span) = counted.into_iter().max_by_key(|(_, count, _)| *count)?;
     Some(Found::text(code, 0.92, "beside amounts", span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Sheet;
+    use crate::layout::tests::page;
+
+    fn sums(lines: &[&str]) -> [Option<String>; 3] {
+        let sheet = Sheet::new(&[page(lines)]);
+        let record = find(&Reading::new(&sheet));
+        let of = |name: &str| record.get(name).and_then(|found| found.value.as_str()).map(str::to_owned);
+        [of("tax_basis_total"), of("tax_total"), of("total_amount")]
+    }
+
+    #[test]
+    fn sums_beside_each_other_and_taxes_named_aside_are_told_apart() {
+        let expected = ["100.00", "21.00", "121.00"].map(|sum| Some(sum.to_owned()));
+        assert_eq!(sums(&["Exclusief BTW  100,00   Totaal  121,00", "BTW 21%  21,00"]), expected);
+        assert_eq!(
+            sums(&[
+                "Rechnungssumme Netto (exkl. USt.)   100,00",
+                "USt. 21%  21,00",
+                "Rechnungssumme Brutto (inkl. USt.)   121,00"
+            ]),
+            expected
+        );
+    }
+
+    #[test]
+    fn last_row_below_the_heads_of_sums_has_all_of_them() {
+        let lines = [
+            "Warenwert   Nettobetrag   MwSt-Betrag   Endbetrag",
+            "60,00       60,00         12,60         72,60",
+            "40,00       40,00         8,40          48,40",
+            "100,00      100,00        21,00         121,00",
+        ];
+        assert_eq!(sums(&lines), ["100.00", "21.00", "121.00"].map(|sum| Some(sum.to_owned())));
+    }
 }

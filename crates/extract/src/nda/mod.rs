@@ -17,6 +17,9 @@ use serde_json::{Map, Value};
 
 use self::text::Text;
 
+/// A value without a box is never surer, and so never accepted by itself.
+const PLACELESS: f32 = 0.75;
+
 /// A page, as it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page<'a> {
@@ -74,15 +77,14 @@ pub fn agreement(pages: &[Page<'_>], words: &[PageWords]) -> Found {
 fn field(hit: Hit, text: &Text, words: &[PageWords]) -> Field {
     let span = text.slice(hit.start, hit.end).to_owned();
     let page = text.page(hit.start);
-    let frame = words.iter().find(|on| Some(on.number) == page).and_then(|on| text::frame(on, &span));
+    let on = words.iter().find(|on| Some(on.number) == page);
+    let frame = on.and_then(|on| text::frame(on, &span));
+    // What has no place on a page that has places is looked at by a person.
+    let placeless = frame.is_none() && on.is_some_and(|on| !on.words.is_empty());
+    let confidence = if placeless { hit.confidence.min(PLACELESS) } else { hit.confidence };
     let evidence =
         Evidence { source: EvidenceSource::Page, page, span: Some(span), frame, ..Evidence::default() };
-    Field {
-        value: hit.value.into(),
-        confidence: hit.confidence,
-        method: hit.method.to_owned(),
-        evidence: vec![evidence],
-    }
+    Field { value: hit.value.into(), confidence, method: hit.method.to_owned(), evidence: vec![evidence] }
 }
 
 #[cfg(test)]

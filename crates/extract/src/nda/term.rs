@@ -3,17 +3,56 @@
 use super::Hit;
 use super::text::Text;
 
-/// What stands before a span of time if it is how long the agreement holds. Only what is about the agreement itself:
-/// such papers also say how long nobody may be hired, which is no term.
-const SIGNS: &[&str] =
-    &["term.", "agreement will", "agreement shall", "remain in", "in effect", "terminate", "expire"];
-
-/// How far before.
+/// How far before the span what it is about may stand.
 const REACH: usize = 330;
+
+/// How far behind it the day from which it counts may stand.
+const AHEAD: usize = 140;
+
+/// What a sentence says if it is about how long something holds.
+const HOLDS: &[&str] = &[
+    "remain",
+    "continu",
+    "in effect",
+    "in force",
+    "effective",
+    "terminat",
+    "expir",
+    "binding",
+    "term ",
+    "cease",
+    "lapse",
+    "surviv",
+];
+
+/// What holds, where it is not the agreement as a whole.
+const PARTS: &[&str] = &["obligation", "provision", "restriction", "covenant", "undertaking"];
+
+/// Such papers also say how long nobody may be hired or bought, which is no term.
+const OTHERS: &[&str] = &[
+    "solicit",
+    "standstill",
+    "hire",
+    "compet",
+    "employ",
+    "securities",
+    "acquire",
+    "after termination",
+    "after the termination",
+    "after such termination",
+    "following termination",
+    "following the termination",
+    "termination for a period",
+];
+
+/// Headings of the part that says it.
+const HEADINGS: &[&str] = &["term.", "term:", "termination.", "termination:", "duration.", "duration:"];
 
 const NUMBERS: &[(&str, u32)] = &[
     ("twenty-four", 24),
+    ("twenty four", 24),
     ("thirty-six", 36),
+    ("thirty six", 36),
     ("eighteen", 18),
     ("twelve", 12),
     ("fifteen", 15),
@@ -35,12 +74,8 @@ pub(super) fn term(text: &Text) -> Option<Hit> {
     for unit in ["year", "month"] {
         for end in text.after(unit) {
             let Some((count, start)) = count(text, end - unit.len()) else { continue };
-            let before = text.before(start, REACH);
-            // A sign counts in the same sentence, and so does the heading just before it.
-            let said = SIGNS.iter().filter(|sign| before.contains(**sign)).count();
-            let about = before.contains("this agreement") || before.contains("term");
-            let other = ["solicit", "standstill", "employment", "hire", "compet", "surviv"];
-            if said < 2 || !about || other.iter().any(|word| before.contains(word)) {
+            let said = signs(text, start, end);
+            if said < 2 || best.as_ref().is_some_and(|(most, _)| said <= *most) {
                 continue;
             }
             let plural = if count == 1 { "" } else { "s" };
@@ -49,15 +84,54 @@ pub(super) fn term(text: &Text) -> Option<Hit> {
                 value: format!("{count} {unit}{plural}"),
                 start,
                 end: end + length,
-                confidence: 0.6,
+                confidence: if said > 3 { 0.8 } else { 0.6 },
                 method: "term",
             };
-            if best.as_ref().is_none_or(|(most, _)| said > *most) {
-                best = Some((said, hit));
-            }
+            best = Some((said, hit));
         }
     }
     best.map(|(_, hit)| hit)
+}
+
+/// How much says that a span of time is the term of the agreement.
+fn signs(text: &Text, start: usize, end: usize) -> usize {
+    let before = text.before(start, REACH);
+    let sentence = &before[sentence(text.slice(start - before.len(), start))..];
+    let ahead = text.ahead(end, AHEAD).to_ascii_lowercase();
+    let after = ahead.trim_start_matches(['s', ')', ',', ' ']);
+    let counted = ["from", "after", "following", "commencing"].iter().any(|word| after.starts_with(word));
+    let near: &str = &after[..after.floor_char_boundary(45)];
+    let from_the_day =
+        counted && ["date", "hereof", "execution", "signing"].iter().any(|word| near.contains(word));
+    let other = OTHERS.iter().any(|word| sentence.contains(word))
+        || counted && ["terminat", "expirat", "closing", "disclos"].iter().any(|word| near.contains(word));
+    if other {
+        return 0;
+    }
+    // What holds is named before how it holds.
+    let holds_behind = |at: usize| HOLDS.iter().any(|word| sentence[at..].contains(word));
+    let whole = sentence.find("agreement").is_some_and(holds_behind)
+        || sentence.contains("term of th") && sentence.contains("agreement");
+    let part = PARTS.iter().filter_map(|word| sentence.find(word)).any(holds_behind);
+    let heading = before[..before.len() - sentence.len()].trim_end();
+    usize::from(whole) * 2
+        + usize::from(part && !whole)
+        + usize::from(HEADINGS.iter().any(|word| heading.ends_with(word)))
+        + usize::from(from_the_day)
+}
+
+/// Where the last sentence of a text begins.
+fn sentence(text: &str) -> usize {
+    let ends = text.match_indices(['.', ';']).rev().map(|(at, _)| at);
+    let is_end = |at: &usize| {
+        // `5.` and `Inc.` end no sentence; a number is followed by a word with a capital too.
+        let word = text[..*at].rsplit(' ').next().unwrap_or_default();
+        let long = word.chars().filter(|c| c.is_lowercase()).count() > 2 || word.ends_with(')');
+        let mut next = text[at + 1..].chars();
+        long && next.next() == Some(' ')
+            && next.next().is_some_and(|c| c.is_uppercase() || c.is_ascii_digit() || c == '(')
+    };
+    ends.into_iter().find(is_end).map_or(0, |at| at + 1)
 }
 
 /// The number before this place, in figures or words, and where it begins: `five (5) `, `5 `, `two-`.

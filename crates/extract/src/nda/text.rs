@@ -1,6 +1,6 @@
 //! The text of all pages on one line, and back to the pages and the boxes of words.
 
-use docmill_core::words::PageWords;
+use docmill_core::words::{PageWords, PlacedWord};
 
 use super::Page;
 
@@ -67,18 +67,21 @@ impl Text {
     }
 }
 
-/// The box around the words of a page that read like the span, where they first do.
+/// The box around the words of a page that read like the span, where they first do. Of what goes on overleaf it is the
+/// box of what stands here.
 pub(super) fn frame(page: &PageWords, span: &str) -> Option<[f32; 4]> {
     let wanted: Vec<&str> = span.split_whitespace().collect();
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let same = |word: &str, wanted: &str| word == wanted || bare(word) == bare(wanted);
+    let follows = |run: &[PlacedWord]| run.iter().zip(&wanted).all(|(word, wanted)| same(&word.text, wanted));
+    let overleaf = || {
+        let from = page.words.len().saturating_sub(wanted.len());
+        (from..page.words.len()).map(|from| &page.words[from..]).find(|run| follows(run))
+    };
+    let run = page.words.windows(wanted.len().max(1)).find(|run| follows(run)).or_else(overleaf)?;
     if wanted.is_empty() {
         return None;
     }
-    let run = page
-        .words
-        .windows(wanted.len())
-        .find(|run| run.iter().zip(&wanted).all(|(word, wanted)| same(&word.text, wanted)))?;
     let left = run.iter().map(|w| w.x).fold(f32::MAX, f32::min);
     let top = run.iter().map(|w| w.y).fold(f32::MAX, f32::min);
     let right = run.iter().map(|w| w.x + w.width).fold(0.0, f32::max);

@@ -125,7 +125,7 @@ pub(crate) async fn material(source: &Source<'_>, transcript: &Transcript) -> Re
         native = native_words(source.open(want).await?, || source.progress()).await?;
     }
     let mut data = Vec::new();
-    if transcript.media_type.contains("xml") {
+    if transcript.media_type.contains("xml") || transcript.media_type == "text/vcard" {
         let content = source.content().await?;
         if content.len() <= MAX_DATA_BYTES {
             let what = "a file of data".to_owned();
