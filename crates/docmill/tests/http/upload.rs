@@ -118,6 +118,9 @@ fn a_full_disk_is_507_before_anything_is_read() {
     let reply = house.client.upload("/v1/documents", &[], &[Part::file("a.txt", b"x")]);
     assert_eq!(reply.headers["retry-after"], "60");
     assert_eq!(reply.problem(507, "disk_full")["retryable"], true);
+    // Whoever sends everything before they listen hears it too.
+    let large = vec![7; 24 << 20];
+    house.client.upload("/v1/documents", &[], &[Part::file("large.bin", &large)]).problem(507, "disk_full");
 }
 
 #[test]
