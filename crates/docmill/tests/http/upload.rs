@@ -124,6 +124,22 @@ fn a_full_disk_is_507_before_anything_is_read() {
 }
 
 #[test]
+fn whoever_waits_for_the_work_keeps_nobody_from_bringing_more() {
+    let mill = Mill::new().with_settings(&[("DOCMILL_HTTP_MAX_UPLOADS", "1")]);
+    let house = House::of(mill);
+    house.mill.run(&["pause", "--kind", "intake-document"]).expect(0);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| house.add("a.txt", b"one"));
+        while house.client.get("/v1/status").expect(200).json()["documents"] != 1 {}
+        // The place is free a moment after the rows are there.
+        while house.client.upload("/v1/documents", &[], &[Part::file("b.txt", b"two")]).status != 202 {}
+        assert!(!waiting.is_finished(), "it was not brought in beside it, but after it");
+        house.mill.run(&["resume", "--kind", "intake-document"]).expect(0);
+        assert_eq!(waiting.join().unwrap()["state"], "ready");
+    });
+}
+
+#[test]
 fn a_large_file_and_an_archive_go_through() {
     let house = House::open();
     let large = b"a large marabou\n".repeat(500_000);

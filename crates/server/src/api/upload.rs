@@ -146,7 +146,7 @@ pub(super) enum FinishedAnswer {
 }
 
 pub(super) async fn upload(cx: Cx, Asked(params): Asked<Params>, headers: HeaderMap, body: Body) -> Answer {
-    let Ok(_turn) = cx.web.uploads.try_acquire() else {
+    let Ok(turn) = cx.web.uploads.try_acquire() else {
         return Err(Error::unavailable("too many requests bring documents at once")
             .with_hint("try again in a moment; `http.max_uploads` is the limit")
             .with_retry_after(Duration::from_secs(1))
@@ -172,6 +172,8 @@ pub(super) async fn upload(cx: Cx, Asked(params): Asked<Params>, headers: Header
         idempotency_key: key,
     };
     let accepted = together.commit(common, Some(audit)).await?;
+    // Whoever waits for the work brings nothing more: others may.
+    drop(turn);
     if params.mode == Mode::Sync
         && let Some(finished) = finish(&cx, &accepted.received, several).await?
     {
