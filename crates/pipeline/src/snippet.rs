@@ -34,9 +34,9 @@ pub struct Snippet {
 /// When words are the same.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
-    /// A word without what does not count: case, diacritics.
+    /// A word without what does not count: case, diacritics. A first letter of ASCII stays, in lower case.
     pub fold: &'a dyn Fn(&str) -> String,
-    /// Whether two such words are forms of one.
+    /// Whether two such words are forms of one; these begin alike.
     pub alike: &'a dyn Fn(&str, &str) -> bool,
 }
 
@@ -44,12 +44,14 @@ pub struct Rules<'a> {
 /// the `words`.
 pub fn snippet(text: &str, words: &[String], rules: Rules<'_>, max_chars: usize) -> Option<Snippet> {
     let patterns: Vec<Pattern> = words.iter().filter_map(|word| Pattern::new(word)).collect();
+    let initials: Vec<char> =
+        patterns.iter().flat_map(|pattern| &pattern.parts).filter_map(|part| part.chars().next()).collect();
     let max_chars = max_chars.max(MIN_CHARS);
     let mut best: Option<Snippet> = None;
     let mut from = 0;
     while from < text.len() && !patterns.is_empty() {
         let to = piece_end(text, from);
-        let piece = Piece::new(&text[from..to], rules);
+        let piece = Piece::new(&text[from..to], &initials, rules);
         if let Some(passage) = piece.best_passage(&patterns, max_chars)
             && best.as_ref().is_none_or(|b| passage.score > b.score)
         {
@@ -97,6 +99,7 @@ struct Word {
     chars_before: usize,
     /// How many characters stand before its end.
     chars_to_end: usize,
+    /// Empty if it begins otherwise than everything that is looked for, as most words do.
     folded: String,
 }
 
@@ -116,7 +119,7 @@ struct Passage {
 }
 
 impl<'a> Piece<'a> {
-    fn new(text: &str, rules: Rules<'a>) -> Self {
+    fn new(text: &str, initials: &[char], rules: Rules<'a>) -> Self {
         let line = one_line(text);
         let mut words = Vec::new();
         let (mut at, mut chars) = (0, 0);
@@ -124,7 +127,8 @@ impl<'a> Piece<'a> {
             let chars_before = chars + line[at..bytes.start].chars().count();
             chars = chars_before + line[bytes.clone()].chars().count();
             at = bytes.end;
-            let folded = (rules.fold)(&line[bytes.clone()]);
+            let word = &line[bytes.clone()];
+            let folded = if begins_with(word, initials) { (rules.fold)(word) } else { String::new() };
             words.push(Word { bytes, chars_before, chars_to_end: chars, folded });
         }
         Self { rules, line, words }
@@ -209,6 +213,11 @@ impl<'a> Piece<'a> {
         }
         Snippet { text, score: passage.score, ranges }
     }
+}
+
+/// Whether a word may begin with one of these letters once it is folded.
+fn begins_with(word: &str, initials: &[char]) -> bool {
+    word.chars().next().is_some_and(|c| !c.is_ascii() || initials.contains(&c.to_ascii_lowercase()))
 }
 
 /// Where the words of `text` are: runs of letters and digits; single letters in scripts without spaces.

@@ -1,9 +1,10 @@
 //! The outermost layer: gives every request an id, writes problems down, and puts on every answer what all of them need.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
+use docmill_core::Error;
 use docmill_core::clock::IdGen;
 use std::sync::Arc;
 
@@ -17,6 +18,11 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
     img-src 'self' data: blob:; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
+
+/// An address and all headers that are longer are refused with the limit in the answer. What does not even fit the
+/// buffer of its connection (64 KiB) is refused there, with a bare status.
+const MAX_ADDRESS_BYTES: usize = 16 << 10;
+const MAX_HEADERS_BYTES: usize = 32 << 10;
 
 const HEADERS: &[(HeaderName, &str)] = &[
     (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -38,9 +44,15 @@ pub(crate) async fn envelope(
     let id: Arc<str> = ids.next().to_string().into();
     request.extensions_mut().insert(RequestId(Arc::clone(&id)));
     let accepted = squeeze::accepted(request.headers());
-    let mut response = next.run(request).await;
+    let mut response = match check_head(&request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let range = response.headers_mut().remove(header::CONTENT_RANGE);
         response = problem.written(&id);
+        // What only the handler knew.
+        response.headers_mut().extend(range.map(|range| (header::CONTENT_RANGE, range)));
     }
     let mut response = squeeze::squeeze(response, accepted).await;
     let headers = response.headers_mut();
@@ -54,4 +66,25 @@ pub(crate) async fn envelope(
         headers.insert(REQUEST_ID, id);
     }
     response
+}
+
+/// Refuses what is far longer than anybody needs, before anybody looks at it.
+fn check_head(request: &Request) -> Result<(), Problem> {
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if address > MAX_ADDRESS_BYTES {
+        let error = Error::limit_exceeded(format!(
+            "the address has {address} bytes, more than the {MAX_ADDRESS_BYTES} it may have"
+        ));
+        return Err(Problem::of_http(StatusCode::URI_TOO_LONG, "address_too_long", error));
+    }
+    let headers: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers > MAX_HEADERS_BYTES {
+        let error = Error::limit_exceeded(format!(
+            "the headers have {headers} bytes, more than the {MAX_HEADERS_BYTES} they may have"
+        ));
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return Err(Problem::of_http(status, "headers_too_large", error));
+    }
+    Ok(())
 }

@@ -38,6 +38,8 @@ fn documents_are_listed_in_pages_and_by_state_type_and_query() {
     }
     // The other name of the same.
     assert_eq!(house.client.get("/api/documents").expect(200).json(), list(""));
+    let id = text(&list("")["documents"][0], "document_id").to_owned();
+    assert_eq!(house.client.get(&format!("/api/documents/{id}")).expect(200).json()["document_id"], id);
 }
 
 #[test]

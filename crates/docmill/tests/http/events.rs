@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
+use crate::support::Mill;
 use crate::support::http::Part;
 use crate::{House, text};
 
@@ -98,6 +99,20 @@ fn a_place_beyond_the_end_is_refused_and_a_browser_is_set_back_to_the_end() {
     house.add("b.txt", b"two");
     assert_eq!(back.next().unwrap()["id"].as_i64(), Some(last + 1));
     assert_eq!(at_end.next().unwrap()["id"].as_i64(), Some(last + 1));
+}
+
+#[test]
+fn a_browser_whose_place_was_pruned_is_set_back_to_the_end() {
+    let house = House::of(Mill::new().with_settings(&[("DOCMILL_EVENTS_RETENTION", "1ms")]));
+    house.add("a.txt", b"one");
+    house.mill.run(&["prune"]).expect(0);
+    let last = last_event(&house);
+    let words = house.client.get("/v1/events/stream?after=1").problem(400, "invalid_request");
+    assert!(words.to_string().contains("pruned"), "{words}");
+    let mut back = Stream::open(&house, "", &[("Last-Event-ID", "1")]);
+    assert_eq!(back.next().unwrap(), json!({ "last_event": last }));
+    house.add("b.txt", b"two");
+    assert_eq!(back.next().unwrap()["id"].as_i64(), Some(last + 1));
 }
 
 #[test]

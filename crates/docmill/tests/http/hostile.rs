@@ -62,6 +62,12 @@ fn heads_that_are_too_large_or_contradict_themselves_are_refused() {
     let large = format!("X-Large: {}\r\n", "x".repeat(200_000));
     assert_eq!(raw(&house, &head(&house, "GET /v1/status", &large)).status, 431);
     assert_eq!(raw(&house, &head(&house, "GET /v1/status", &"X: y\r\n".repeat(200))).status, 431);
+    let large = format!("X-Large: {}\r\n", "x".repeat(40_000));
+    let problem = raw(&house, &head(&house, "GET /v1/status", &large)).problem(431, "headers_too_large");
+    assert!(text(&problem, "detail").contains("32768"), "{problem}");
+    let address = format!("GET /v1/search?q={}", "x".repeat(20_000));
+    let problem = raw(&house, &head(&house, &address, "")).problem(414, "address_too_long");
+    assert!(text(&problem, "detail").contains("16384"), "{problem}");
     let address = format!("GET /v1/search?q={}", "x".repeat(100_000));
     assert_eq!(raw(&house, &head(&house, &address, "")).status, 414);
     for lengths in ["Content-Length: 2\r\nContent-Length: 3\r\n", "Content-Length: -1\r\n"] {
@@ -175,7 +181,9 @@ fn ranges_by_the_thousand_are_one_answer() {
     let reply = house.client.send("GET", &path, &[("Range", &range)], &[]).expect(200);
     assert_eq!(reply.body.len(), 10_000);
     let behind = format!("bytes={0}-{0}", u64::MAX);
-    house.client.send("GET", &path, &[("Range", &behind)], &[]).problem(416, "range_not_satisfiable");
+    let reply = house.client.send("GET", &path, &[("Range", &behind)], &[]);
+    assert_eq!(reply.headers["content-range"], "bytes */10000");
+    reply.problem(416, "range_not_satisfiable");
 }
 
 #[test]

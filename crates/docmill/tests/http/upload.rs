@@ -118,6 +118,25 @@ fn a_full_disk_is_507_before_anything_is_read() {
     let reply = house.client.upload("/v1/documents", &[], &[Part::file("a.txt", b"x")]);
     assert_eq!(reply.headers["retry-after"], "60");
     assert_eq!(reply.problem(507, "disk_full")["retryable"], true);
+    // Whoever sends everything before they listen hears it too.
+    let large = vec![7; 24 << 20];
+    house.client.upload("/v1/documents", &[], &[Part::file("large.bin", &large)]).problem(507, "disk_full");
+}
+
+#[test]
+fn whoever_waits_for_the_work_keeps_nobody_from_bringing_more() {
+    let mill = Mill::new().with_settings(&[("DOCMILL_HTTP_MAX_UPLOADS", "1")]);
+    let house = House::of(mill);
+    house.mill.run(&["pause", "--kind", "intake-document"]).expect(0);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| house.add("a.txt", b"one"));
+        while house.client.get("/v1/status").expect(200).json()["documents"] != 1 {}
+        // The place is free a moment after the rows are there.
+        while house.client.upload("/v1/documents", &[], &[Part::file("b.txt", b"two")]).status != 202 {}
+        assert!(!waiting.is_finished(), "it was not brought in beside it, but after it");
+        house.mill.run(&["resume", "--kind", "intake-document"]).expect(0);
+        assert_eq!(waiting.join().unwrap()["state"], "ready");
+    });
 }
 
 #[test]

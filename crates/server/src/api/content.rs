@@ -183,7 +183,13 @@ fn range(headers: &HeaderMap, tag: &str, length: u64) -> Result<Option<(u64, u64
 fn unsatisfiable(head: &DocumentHead) -> Response {
     use axum::response::IntoResponse as _;
     let error = Error::invalid_request(format!("the range lies outside the {} bytes there are", head.bytes));
-    Problem::of_http(StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable", error).into_response()
+    let problem = Problem::of_http(StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable", error);
+    let mut response = problem.into_response();
+    // For programs that ask for a part to learn how much there is.
+    if let Ok(value) = HeaderValue::from_str(&format!("bytes */{}", head.bytes)) {
+        response.headers_mut().insert(header::CONTENT_RANGE, value);
+    }
+    response
 }
 
 /// For how long a link shall work.

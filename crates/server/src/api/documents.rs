@@ -27,8 +27,9 @@ const MAX_IDS: usize = 1000;
 
 pub(super) fn operations() -> Vec<Operation> {
     let mut all = bringing("/v1/documents", "addDocuments", "listDocuments");
-    // The name that other systems have for the same.
+    // The names that other systems have for the same.
     all.extend(bringing("/api/documents", "addDocumentsAlias", "listDocumentsAlias"));
+    all.push(showing("/api/documents/{id}", "getDocumentAlias"));
     all.extend([
         Operation::change(
             Method::POST,
@@ -39,10 +40,7 @@ pub(super) fn operations() -> Vec<Operation> {
         )
         .takes::<Many>()
         .answers::<CountAnswer>(200, "How many are started, and in which batch."),
-        Operation::get("/v1/documents/{id}", "getDocument", "Everything about one document", get(show))
-            .answers::<ShowAnswer>(200, "The document.")
-            .with("ETag", "Changes with the answer.")
-            .answers_nothing(304, "The caller has this answer already."),
+        showing("/v1/documents/{id}", "getDocument"),
         Operation::change(
             Method::DELETE,
             "/v1/documents/{id}",
@@ -112,6 +110,13 @@ fn bringing(path: &'static str, add: &'static str, list_id: &'static str) -> Vec
             .answers::<upload::QueuedAnswer>(202, "They are stored and queued.")
             .with("Location", "The first ingestion."),
     ]
+}
+
+fn showing(path: &'static str, id: &'static str) -> Operation {
+    Operation::get(path, id, "Everything about one document", get(show))
+        .answers::<ShowAnswer>(200, "The document.")
+        .with("ETag", "Changes with the answer.")
+        .answers_nothing(304, "The caller has this answer already.")
 }
 
 /// Which documents.
@@ -255,12 +260,12 @@ async fn reprocess(cx: Cx, At(id): At<String>, Perhaps(again): Perhaps<Again>) -
         let shown = reply::ask(&cx, Call::Show { id }).await?;
         let shown: ShowAnswer = serde_json::from_value(shown)
             .map_err(|e| Error::bug("a document cannot be read back").with_source(e))?;
-        let newest = shown.ingestions.first();
-        let ours = newest.filter(|newest| newest.batch_id == counted.batch_id);
+        // Not the newest in any case: the same content may have come in again since.
+        let ours = shown.ingestions.iter().find(|ingestion| ingestion.batch_id == counted.batch_id);
         match ours {
-            Some(newest) => AgainAnswer {
+            Some(ours) => AgainAnswer {
                 status: AgainStatus::Queued,
-                ingestion_id: Some(newest.ingestion_id),
+                ingestion_id: Some(ours.ingestion_id),
                 reason: None,
             },
             None => {

@@ -13,7 +13,7 @@ use docmill_core::answer::EventsAnswer;
 use docmill_core::call::Call;
 use docmill_core::event::{EventFilter, EventType};
 use docmill_core::id::{BatchId, DocumentId};
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -30,7 +30,8 @@ use crate::access::Cx;
 const PAGE: usize = 1000;
 /// A stream that is silent for longer would be taken for a broken one.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Comes first on a stream that was asked to go on behind an event that the log does not have.
+/// Comes first on a stream that was asked to go on where the log cannot: a browser connects again by itself with the
+/// number it knows, and gives up for good if that is refused. The number of this message takes its place.
 const RESET: &str = "RESET";
 /// After a break, a browser connects again after this many milliseconds.
 const RECONNECT_MS: u32 = 1000;
@@ -48,8 +49,8 @@ pub(super) fn operations() -> Vec<Operation> {
             .answers_as::<String>(
                 200,
                 "Server-sent events: `id` is the number, `event` the type, `data` the event as JSON. `RESET` comes first \
-                 if the log has no event of the number in `Last-Event-ID`: it is another one than before, and \
-                 `data` says where it ends and the stream begins, as `{\"last_event\": n}`.",
+                 if the log cannot go on behind the number in `Last-Event-ID`: it is another one than before, or what \
+                 followed has been pruned. `data` says where it ends and the stream begins, as `{\"last_event\": n}`.",
                 "text/event-stream",
             ),
     ]
@@ -141,19 +142,21 @@ async fn stream(cx: Cx, Asked(params): Asked<StreamParams>, headers: HeaderMap) 
             return Err(error.with_hint(hint).into());
         }
         if after > end {
-            // A browser connects again by itself with the number it knows, and gives up for good if that is refused.
-            // The number of this message takes its place.
-            write!(greeting, "id: {end}\nevent: {RESET}\ndata: {{\"last_event\":{end}}}\n\n")
-                .unwrap_or_default();
+            greeting.push_str(&reset(end));
             after = end;
         }
     }
     let stopping = cx.web.stopping.clone();
     let mut listener = Listener { log: feed, filter, last, stopping, at: after, said: Instant::now() };
     // A place in the log that is gone is told before the stream begins.
-    let mut first = greeting.into_bytes();
-    first.extend_from_slice(&listener.step().await?);
-    let first = Bytes::from(first);
+    let step = match listener.step().await {
+        Err(error) if known.is_some() && error.kind() == ErrorKind::InvalidRequest => {
+            listener.at = listener.log.end().await?;
+            Bytes::from(reset(listener.at))
+        }
+        step => step?,
+    };
+    let first = Bytes::from([greeting.as_bytes(), &step[..]].concat());
     let body = futures::stream::unfold((listener, Some(first)), |(mut listener, first)| async move {
         let bytes = match first {
             Some(first) => Some(first),
@@ -167,6 +170,10 @@ async fn stream(cx: Cx, Asked(params): Asked<StreamParams>, headers: HeaderMap) 
     // For proxies that gather answers.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
+}
+
+fn reset(end: i64) -> String {
+    format!("id: {end}\nevent: {RESET}\ndata: {{\"last_event\":{end}}}\n\n")
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>> {

@@ -116,19 +116,6 @@ impl<S: Stream<Item = Result<Bytes>> + Unpin + Send> Parts<S> {
         }
     }
 
-    /// Reads what is left and throws it away, as far as it is not much: whoever still sends would otherwise not hear the
-    /// answer.
-    pub(super) async fn drain(&mut self, at_most: usize) {
-        let mut left = at_most.saturating_sub(self.buffer.len());
-        self.buffer.clear();
-        while let Some(Ok(bytes)) = self.body.next().await {
-            left = left.saturating_sub(bytes.len());
-            if left == 0 {
-                return;
-            }
-        }
-    }
-
     /// The headers of a part, from the line break behind its delimiter to the empty line.
     async fn head(&mut self) -> Result<Vec<u8>> {
         loop {

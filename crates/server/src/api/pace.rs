@@ -38,7 +38,7 @@ fn watched<S: Stream<Item = Result<Bytes>> + Send + 'static>(
             Err(_) => Some((Err(too_slow()), (body, Duration::ZERO))),
         }
     });
-    // Whoever throws the rest of a refused request away asks once more behind its end.
+    // Behind the end is the end, however often it is asked for.
     Box::pin(pieces).fuse()
 }
 

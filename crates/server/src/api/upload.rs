@@ -35,8 +35,6 @@ const MAX_FIELD_BYTES: usize = 64 << 10;
 const MAX_NAME_BYTES: usize = 4096;
 /// A key that the caller chose.
 const MAX_KEY_BYTES: usize = 255;
-/// Of a request that was refused, so much is still read, so that its sender hears why.
-const DRAINED_BYTES: usize = 8 << 20;
 /// `mode=sync` answers after this time even if the work is not done.
 const SYNC_WAIT: Duration = Duration::from_mins(1);
 
@@ -148,7 +146,7 @@ pub(super) enum FinishedAnswer {
 }
 
 pub(super) async fn upload(cx: Cx, Asked(params): Asked<Params>, headers: HeaderMap, body: Body) -> Answer {
-    let Ok(_turn) = cx.web.uploads.try_acquire() else {
+    let Ok(turn) = cx.web.uploads.try_acquire() else {
         return Err(Error::unavailable("too many requests bring documents at once")
             .with_hint("try again in a moment; `http.max_uploads` is the limit")
             .with_retry_after(Duration::from_secs(1))
@@ -158,16 +156,7 @@ pub(super) async fn upload(cx: Cx, Asked(params): Asked<Params>, headers: Header
     let together = cx.web.service.take_in(cx.caller.tenant).await?;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let mut parts = Parts::new(kind, patient(body.into_data_stream()), MAX_PARTS)?;
-    let (together, fields) = match read(&mut parts, together, &cx).await {
-        Ok(read) => read,
-        Err(error) => {
-            // Not for ever: a sender that goes on is cut off.
-            if tokio::time::timeout(Duration::from_secs(5), parts.drain(DRAINED_BYTES)).await.is_err() {
-                tracing::debug!(request_id = %cx.request_id, "the rest of a refused request was not read");
-            }
-            return Err(error.into());
-        }
-    };
+    let (together, fields) = read(&mut parts, together, &cx).await?;
     let several = together.len() > 1;
     let audit = NewAudit {
         actor: cx.actor(),
@@ -183,6 +172,8 @@ pub(super) async fn upload(cx: Cx, Asked(params): Asked<Params>, headers: Header
         idempotency_key: key,
     };
     let accepted = together.commit(common, Some(audit)).await?;
+    // Whoever waits for the work brings nothing more: others may.
+    drop(turn);
     if params.mode == Mode::Sync
         && let Some(finished) = finish(&cx, &accepted.received, several).await?
     {

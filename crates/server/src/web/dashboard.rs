@@ -16,8 +16,8 @@ const PAGE: &str = "index.html";
 /// The folder of files that are named by their content.
 const NAMED_BY_CONTENT: &str = "assets/";
 
-/// Prefixes that never mean a screen: what is not there is not there.
-const NO_SCREEN: &[&str] = &["/v1/", "/api/", "/assets/"];
+/// Folders that never mean a screen: what is not there is not there.
+const NO_SCREEN: &[&str] = &["v1", "api", "assets"];
 
 /// The page; none in a binary without the dashboard.
 pub(super) fn page() -> Option<Response> {
@@ -31,7 +31,8 @@ pub(super) fn find(uri: &Uri) -> Option<Response> {
         return Some(found);
     }
     let last = path.rsplit('/').next().unwrap_or_default();
-    let screen = !last.contains('.') && !NO_SCREEN.iter().any(|prefix| path.starts_with(prefix));
+    let folder = path.split('/').nth(1).unwrap_or_default();
+    let screen = !last.contains('.') && !NO_SCREEN.contains(&folder);
     if screen { page() } else { None }
 }
 
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_is_no_screen_is_not_answered_with_the_page() {
-        for path in ["/v1/nothing", "/api/x", "/assets/gone.js", "/favicon.ico", "/assets/x"] {
+        for path in ["/v1", "/v1/nothing", "/api/x", "/assets/gone.js", "/favicon.ico", "/assets/x"] {
             assert!(find(&path.parse().unwrap()).is_none(), "{path}");
         }
     }

@@ -1,5 +1,6 @@
 //! A connection whose other end may read slowly, but must read: one that takes nothing for a while is ended, so that
-//! nobody keeps a place by asking for much and reading nothing of it.
+//! nobody keeps a place by asking for much and reading nothing of it. And it is closed so that its last answer arrives:
+//! whoever still sends when it is closed would lose what they have not read yet.
 
 use std::io;
 use std::pin::Pin;
@@ -7,21 +8,34 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 /// Nothing was taken for so long, although something was to be had. A download that was cut off goes on with a range, and
 /// a stream of events with its last number.
 const STALLED: Duration = Duration::from_mins(2);
+/// What still comes after the last answer is thrown away for so long…
+const LINGERS: Duration = Duration::from_secs(30);
+/// …and no longer once nothing has come for this time: most often everything had been read.
+const QUIET: Duration = Duration::from_millis(500);
+/// Bytes thrown away at once.
+const THROWN_AWAY: usize = 16 << 10;
 
 pub(super) struct Stalled<S> {
     stream: S,
     /// Runs while something waits to be taken.
     ends: Option<Pin<Box<Sleep>>>,
+    /// Runs once there is nothing more to say.
+    lingers: Option<Lingers>,
+}
+
+struct Lingers {
+    until: Instant,
+    quiet: Pin<Box<Sleep>>,
 }
 
 impl<S> Stalled<S> {
     pub(super) fn new(stream: S) -> Self {
-        Self { stream, ends: None }
+        Self { stream, ends: None, lingers: None }
     }
 
     /// Hands a result on, unless it has been awaited for too long.
@@ -39,6 +53,32 @@ impl<S> Stalled<S> {
     }
 }
 
+impl<S: AsyncRead + Unpin> Stalled<S> {
+    /// Throws away what still comes. A request that is refused before its body was read (no key, a full disk) is one
+    /// whose sender goes on for a while; closed beneath them, the connection is reset, and takes the refusal with it.
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let lingers = self.lingers.get_or_insert_with(|| Lingers {
+            until: Instant::now() + LINGERS,
+            quiet: Box::pin(tokio::time::sleep(QUIET)),
+        });
+        let mut scratch = [0; THROWN_AWAY];
+        loop {
+            let mut buf = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut buf) {
+                Poll::Ready(Ok(())) if !buf.filled().is_empty() => {
+                    let now = Instant::now();
+                    if now >= lingers.until {
+                        return Poll::Ready(());
+                    }
+                    lingers.quiet.as_mut().reset(lingers.until.min(now + QUIET));
+                }
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => return lingers.quiet.as_mut().poll(cx),
+            }
+        }
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for Stalled<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -49,7 +89,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stalled<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stalled<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stalled<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.watch(cx, written)
@@ -74,8 +114,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stalled<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let shut = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.watch(cx, shut)
+        if self.lingers.is_none() {
+            let shut = Pin::new(&mut self.stream).poll_shutdown(cx);
+            ready!(self.watch(cx, shut))?;
+        }
+        self.poll_linger(cx).map(Ok)
     }
 }
 
@@ -101,5 +144,45 @@ mod tests {
         let error = near.write_all(&[7; 800]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
         drop(far);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_still_sends_at_the_end_can_send_and_then_reads_the_answer() {
+        let (near, mut far) = tokio::io::duplex(1024);
+        let sender = tokio::spawn(async move {
+            for _ in 0..100 {
+                tokio::time::sleep(QUIET / 2).await;
+                far.write_all(&[7; 4096]).await.unwrap();
+            }
+            let mut answer = Vec::new();
+            far.read_to_end(&mut answer).await.unwrap();
+            answer
+        });
+        let mut near = Stalled::new(near);
+        near.write_all(b"refused").await.unwrap();
+        near.shutdown().await.unwrap();
+        drop(near);
+        assert_eq!(sender.await.unwrap(), b"refused");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_waits_neither_for_silence_nor_for_a_sender_without_end() {
+        let (near, mut far) = tokio::io::duplex(1024);
+        let began = Instant::now();
+        Stalled::new(near).shutdown().await.unwrap();
+        assert!(began.elapsed() < 2 * QUIET, "{:?}", began.elapsed());
+        assert!(far.write_all(&[7; 4096]).await.is_err(), "closed");
+
+        let (near, mut far) = tokio::io::duplex(1024);
+        let sender = tokio::spawn(async move {
+            while far.write_all(&[7; 64]).await.is_ok() {
+                tokio::time::sleep(QUIET / 2).await;
+            }
+        });
+        let (began, mut near) = (Instant::now(), Stalled::new(near));
+        near.shutdown().await.unwrap();
+        assert!(began.elapsed() <= LINGERS + QUIET, "{:?}", began.elapsed());
+        drop(near);
+        sender.await.unwrap();
     }
 }

@@ -39,9 +39,21 @@ struct Values {
     counts: Vec<u32>,
 }
 
-/// So many values of a segment get their names, the most frequent ones: looking a name up costs more than counting.
-/// Twice as many as are shown, because what is frequent in one segment need not be so in the next.
-const NAMED: usize = 2 * MAX_FACET_VALUES;
+/// So many values of a segment may be frequent in all of them together. Twice as many as are shown, because what is
+/// frequent in one segment need not be so in the next.
+const FREQUENT: usize = 2 * MAX_FACET_VALUES;
+
+/// Of segments that have met more, so many together get their names: looking a name up costs more than counting, and an
+/// index has dozens of segments, most of which have met most values once.
+const NAMED: usize = 4 * FREQUENT;
+
+/// A value that a segment has met.
+struct Met {
+    count: u32,
+    segment: usize,
+    /// In the dictionary of the segment.
+    number: u64,
+}
 
 impl Values {
     fn new(segment: &SegmentReader, field: &str) -> tantivy::Result<Self> {
@@ -60,26 +72,25 @@ impl Values {
         }
     }
 
-    /// The most frequent values by name, and whether these are all that were met.
-    fn frequent(&self) -> io::Result<(BTreeMap<String, u64>, bool)> {
-        let Some(column) = &self.column else { return Ok((BTreeMap::new(), true)) };
-        let met = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        let mut met: Vec<(Reverse<u32>, u64)> =
-            met.map(|(number, count)| (Reverse(*count), number as u64)).collect();
-        let all = met.len() <= NAMED;
-        if !all {
-            met.select_nth_unstable(NAMED);
-            met.truncate(NAMED);
-        }
-        // In the order of the dictionary, so that each of its blocks is unpacked once.
-        met.sort_unstable_by_key(|(_, number)| *number);
-        let numbers: Vec<u64> = met.iter().map(|(_, number)| *number).collect();
-        let mut counts = met.into_iter().map(|(Reverse(count), _)| u64::from(count));
+    /// The most frequent values, and whether these are all that were met.
+    fn frequent(&self, segment: usize) -> (Vec<Met>, bool) {
+        let met = self.counts.iter().zip(0..).filter(|(count, _)| **count > 0);
+        let mut met: Vec<Met> = met.map(|(count, number)| Met { count: *count, segment, number }).collect();
+        let all = met.len() <= FREQUENT;
+        keep_most(&mut met, FREQUENT);
+        (met, all)
+    }
+
+    /// What some values are called that stand in the order of their numbers: each block of the dictionary is unpacked once.
+    fn named(&self, met: &[Met]) -> io::Result<BTreeMap<String, u64>> {
+        let Some(column) = &self.column else { return Ok(BTreeMap::new()) };
+        let numbers: Vec<u64> = met.iter().map(|met| met.number).collect();
+        let mut counts = met.iter().map(|met| u64::from(met.count));
         let mut named = BTreeMap::new();
         column.dictionary().sorted_ords_to_term_cb(&numbers, |name| {
             named.insert(String::from_utf8_lossy(name).into_owned(), counts.next().unwrap_or_default());
         })?;
-        Ok((named, all))
+        Ok(named)
     }
 
     /// How often a value was met.
@@ -90,13 +101,35 @@ impl Values {
     }
 }
 
-/// Counts the values of all segments together. Which may be frequent is taken from the most frequent ones of each segment;
+fn keep_most(met: &mut Vec<Met>, at_most: usize) {
+    if met.len() > at_most {
+        met.select_nth_unstable_by_key(at_most, |met| Reverse(met.count));
+        met.truncate(at_most);
+    }
+}
+
+/// Counts the values of all segments together. Which may be frequent is taken from the most frequent ones of the segments;
 /// how often those were met is then exact, also where they are rare.
 fn together(segments: &[&Values]) -> io::Result<BTreeMap<String, u64>> {
+    let (mut frequent, mut pool, mut complete) = (Vec::new(), Vec::new(), Vec::new());
+    for (segment, values) in segments.iter().enumerate() {
+        let (most, all) = values.frequent(segment);
+        if all {
+            frequent.extend(most)
+        } else {
+            pool.extend(most)
+        }
+        complete.push(all);
+    }
+    keep_most(&mut pool, NAMED);
+    frequent.append(&mut pool);
+    frequent.sort_unstable_by_key(|met| (met.segment, met.number));
     let mut known = Vec::with_capacity(segments.len());
     let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-    for values in segments {
-        let (named, all) = values.frequent()?;
+    for (segment, (values, all)) in segments.iter().zip(complete).enumerate() {
+        let own = frequent.partition_point(|met| met.segment < segment)
+            ..frequent.partition_point(|met| met.segment <= segment);
+        let named = values.named(&frequent[own])?;
         for (name, count) in &named {
             *sums.entry(name.clone()).or_default() += count;
         }
@@ -104,7 +137,7 @@ fn together(segments: &[&Values]) -> io::Result<BTreeMap<String, u64>> {
     }
     let mut likely: Vec<(String, u64)> = sums.into_iter().collect();
     likely.sort_by_key(|(_, count)| Reverse(*count));
-    likely.truncate(NAMED);
+    likely.truncate(FREQUENT);
     for (name, sum) in &mut likely {
         for (values, named, all) in &known {
             if !all && !named.contains_key(name) {
