@@ -101,7 +101,8 @@ impl Table {
     }
 }
 
-/// The delimiter that cuts the first rows most evenly into more than one cell; the comma for a single column.
+/// The delimiter that cuts most of the first rows into the same number of cells, if those are more than one; the comma for
+/// a single column. Titles and remarks may stand above the table.
 fn delimiter(text: &str) -> Option<u8> {
     let mut best = (0.0, b',');
     for &candidate in DELIMITERS {
@@ -109,13 +110,13 @@ fn delimiter(text: &str) -> Option<u8> {
         for record in reader(text, candidate).into_records().take(ROWS_LOOKED_AT) {
             widths.push(record.ok()?.len());
         }
-        let Some(&first) = widths.first() else { continue };
-        if first < 2 {
+        let count = |width: usize| widths.iter().filter(|&&w| w == width).count();
+        let Some(usual) = widths.iter().copied().filter(|&w| w > 1).max_by_key(|&w| (count(w), w)) else {
             continue;
-        }
-        let even = widths.iter().filter(|&&w| w == first).count() as f64 / widths.len() as f64;
+        };
+        let even = count(usual) as f64 / widths.len() as f64;
         // Evenness counts most; among equals the one that cuts more.
-        let score = even * 1000.0 + first.min(999) as f64;
+        let score = even * 1000.0 + usual.min(999) as f64;
         if score > best.0 {
             best = (score, candidate);
         }
@@ -144,6 +145,7 @@ mod tests {
             ("a\tb\nx, y\tz\n", b'\t'),
             ("a|b|c\n1|2|3\n", b'|'),
             ("only\none\ncolumn\n", b','),
+            ("Report for May, in euros\n\nname;net;gross\na;1,50;1,79\nb;2,50;2,98\n", b';'),
         ];
         for (text, expected) in cases {
             assert_eq!(delimiter(text), Some(expected), "{text}");

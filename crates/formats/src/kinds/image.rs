@@ -5,6 +5,8 @@ use std::io::BufReader;
 use ::image::metadata::Orientation;
 use ::image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
 use docmill_core::Result;
+use docmill_core::error::ErrorKind;
+use docmill_core::problem::Problem;
 use docmill_core::wire::{Found, ReadLimits, Want};
 
 use crate::format::{Claim, Format};
@@ -20,6 +22,9 @@ const HEAD_BYTES: u64 = 4 << 10;
 
 /// What a decoder may take for itself: 100 million pixels in colour, and some.
 const MAX_DECODER_BYTES: u64 = 600 << 20;
+
+/// Larger files are not looked through for their end mark.
+const MAX_MARKED_BYTES: u64 = 64 << 20;
 
 pub(super) struct Image;
 
@@ -75,8 +80,30 @@ impl Format for Image {
         if let Some(orientation) = orientation {
             decoded.apply_orientation(orientation);
         }
+        if format == ImageFormat::Jpeg && is_cut_off(input)? {
+            let message = "picture ends before its end mark; what is missing of it is grey";
+            sink.warn(Problem::new(ErrorKind::Corrupt, message).on_page(1))?;
+        }
         picture::emit(1, picture::grey(decoded)?, dpi, sink)
     }
+}
+
+/// Whether the end mark of a JPEG file is missing behind its first lines. The decoder takes what there is.
+fn is_cut_off(input: &mut Input) -> Result<bool> {
+    if input.length() > MAX_MARKED_BYTES {
+        return Ok(false);
+    }
+    let bytes = input.whole(MAX_MARKED_BYTES)?;
+    let mut at = 2;
+    // Thumbnails have end marks of their own: they stand in segments, which are passed over.
+    while let Some(&[0xff, kind, high, low]) = bytes.get(at..at + 4) {
+        at += match kind {
+            0xda => return Ok(memchr::memmem::find(&bytes[at..], b"\xff\xd9").is_none()),
+            0xff => 1,
+            _ => 2 + usize::from(u16::from_be_bytes([high, low])),
+        };
+    }
+    Ok(false)
 }
 
 fn decode(decoder: impl ImageDecoder) -> Result<DynamicImage> {
@@ -129,7 +156,6 @@ fn resolution(head: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use docmill_core::ErrorKind;
     use docmill_core::limits::Limits;
     use docmill_core::ocr::OcrMode;
 
@@ -167,6 +193,16 @@ mod tests {
         assert_eq!((scans(&found)[0].width, scans(&found)[0].height), (560, 200));
         assert_eq!(found.value("camera_make"), Some("Mill Cameras"));
         assert_eq!(found.value("width"), Some("200"), "as stored");
+    }
+
+    #[test]
+    fn photograph_that_is_cut_off_is_seen_as_far_as_it_goes_and_said_to_be() {
+        let whole = fixture("image/mill.jpg");
+        for (length, warnings) in [(whole.len(), 0), (whole.len() * 2 / 3, 1)] {
+            let (found, result) = try_read("a.jpg", &whole[..length], SEEN, &Limits::default().for_reader());
+            result.unwrap();
+            assert_eq!((scans(&found).len(), found.warnings().len()), (1, warnings));
+        }
     }
 
     #[test]

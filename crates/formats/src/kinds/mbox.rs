@@ -10,7 +10,7 @@ use docmill_core::wire::{ReadLimits, Want};
 use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::lines::{Line, Lines};
-use crate::shared::mail::recognise::{field_name, is_mailbox, separator};
+use crate::shared::mail::recognise::{field_name, is_mailbox, place_of_message, separator};
 use crate::shared::members::Members;
 use crate::sink::Sink;
 use crate::sniff::Head;
@@ -43,7 +43,8 @@ impl Format for Mbox {
         if !members.wanted() {
             return Ok(());
         }
-        let mut reading = Reading { lines: Lines::from(input, 0)?, length, members };
+        let place = place_of_message(&input.head(1 << 10)?, length);
+        let mut reading = Reading { lines: Lines::within(input, place)?, length, members };
         let mut more = reading.pass_separator()?;
         while more {
             more = reading.message()?;
@@ -202,6 +203,14 @@ mod tests {
         let names: Vec<_> = members(&found).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["message-000001.eml", "message-000002.eml", "message-000003.eml"]);
         assert!(!found.0.iter().any(|f| matches!(f, Found::Declared(_))));
+    }
+
+    #[test]
+    fn what_stands_before_the_first_message_hides_none() {
+        for before in ["\n\n", "\u{feff}"] {
+            let mailbox = format!("{before}{FIRST}Subject: x\n\none\n\n{FIRST}Subject: y\n\ntwo\n");
+            assert_eq!(bodies(&mailbox), ["Subject: x\n\none\n", "Subject: y\n\ntwo\n"], "{before:?}");
+        }
     }
 
     #[test]

@@ -85,6 +85,7 @@ pub static ALL: &[&dyn Format] = &[
 
 pub(crate) use html::visible_text;
 pub(crate) use pdf::{load_second, warm_up};
+pub(crate) use rtf::rich_text;
 
 /// The reader of a media type.
 pub(crate) fn of_media_type(media_type: &str) -> Option<&'static dyn Format> {

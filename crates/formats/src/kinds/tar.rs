@@ -151,6 +151,76 @@ mod tests {
     }
 
     #[test]
+    fn holes_are_filled_in_every_way_of_writing_them_down() {
+        let header = |name: &str, kind: u8, length: usize, holes: &[&str]| {
+            let mut block = [0; BLOCK];
+            block[..name.len()].copy_from_slice(name.as_bytes());
+            block[124..135].copy_from_slice(format!("{length:011o}").as_bytes());
+            block[148..156].fill(b' ');
+            block[156] = kind;
+            for (at, number) in holes.iter().enumerate() {
+                // The last one is the length with holes, which stands apart.
+                let at = if at + 1 == holes.len() { 483 } else { 386 + 12 * at };
+                block[at..at + number.len()].copy_from_slice(number.as_bytes());
+            }
+            let sum: u32 = block.iter().map(|b| u32::from(*b)).sum();
+            block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+            block.to_vec()
+        };
+        let content = |bytes: &[u8]| {
+            let mut out = bytes.to_vec();
+            out.resize(out.len().next_multiple_of(BLOCK), 0);
+            out
+        };
+        let pax = |fields: &[&str]| {
+            let records: String = fields
+                .iter()
+                .map(|field| {
+                    let length = field.len() + 4;
+                    format!("{length} {field}\n")
+                })
+                .collect();
+            [header("x", b'x', records.len(), &[]), content(records.as_bytes())].concat()
+        };
+        let old = ["00000000003", "00000000002", "00000000006", "00000000001", "00000000010"];
+        let archives = [
+            [header("a", b'S', 3, &old), content(b"abc")].concat(),
+            [
+                pax(&["GNU.sparse.size=8", "GNU.sparse.map=3,2,6,1"]),
+                header("a", b'0', 3, &[]),
+                content(b"abc"),
+            ]
+            .concat(),
+            [
+                pax(&[
+                    "GNU.sparse.size=8",
+                    "GNU.sparse.offset=3",
+                    "GNU.sparse.numbytes=2",
+                    "GNU.sparse.offset=6",
+                    "GNU.sparse.numbytes=1",
+                ]),
+                header("a", b'0', 3, &[]),
+                content(b"abc"),
+            ]
+            .concat(),
+            [
+                pax(&["GNU.sparse.major=1", "GNU.sparse.realsize=8"]),
+                header("a", b'0', BLOCK + 3, &[]),
+                content(b"2\n3\n2\n6\n1\n"),
+                content(b"abc"),
+            ]
+            .concat(),
+        ];
+        for archive in archives {
+            let after = [archive, header("b", b'0', 1, &[]), content(b"z"), vec![0; 2 * BLOCK]].concat();
+            assert_eq!(listed(&after), ["a: \0\0\0ab\0c\0", "b: z"]);
+        }
+        let lying = ["00000000003", "00000000009", "", "", "00000000010"];
+        let lying = [header("a", b'S', 3, &lying), content(b"abc"), header("b", b'0', 0, &[])].concat();
+        assert_eq!(listed(&lying), ["a: corrupt", "b: "]);
+    }
+
+    #[test]
     fn damaged_header_ends_the_reading_with_its_place() {
         let mut bytes = fixture("tar/ustar.tar");
         let second = bytes.windows(5).position(|w| w == b"empty").unwrap();

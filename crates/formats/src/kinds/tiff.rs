@@ -1,15 +1,16 @@
 //! TIFF: scans and faxes, with any number of pages. A page that cannot be decoded is named, and the others are read.
 
-use std::io::BufReader;
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use ::tiff::decoder::{Decoder, DecodingResult, Limits as DecoderLimits, ifd::Value};
 use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError};
-use docmill_core::error::ErrorNote;
+use docmill_core::error::{ErrorKind, ErrorNote};
 use docmill_core::problem::Problem;
 use docmill_core::wire::{Found, ReadLimits, Want};
 use docmill_core::{Error, Result};
 use file_format::FileFormat;
+use hayro_ccitt::{DecodeSettings, DecoderContext, EncodingMode};
 use image::metadata::Orientation;
 
 use crate::format::{Claim, Format};
@@ -111,6 +112,10 @@ fn page(
     match picture::guarded(|| decode(decoder, limits)) {
         Ok(decoded) if want.needs_drawn_pages() => decoded.shown()?.emit(number, want, sink),
         Ok(decoded) => {
+            if decoded.damaged {
+                let message = format!("rows of page {number} are damaged or missing, and left white");
+                sink.warn(Problem::new(ErrorKind::Corrupt, message).on_page(number))?;
+            }
             let dpi = decoded.dpi;
             picture::emit(number, decoded.grey()?, dpi, sink)
         }
@@ -130,6 +135,106 @@ struct Decoded {
     palette: Vec<u16>,
     orientation: Option<Orientation>,
     dpi: Option<u32>,
+    /// Rows of it could not be had and are white.
+    damaged: bool,
+}
+
+/// How a page was packed by a fax of Group 3, which the decoder of TIFF does not know.
+struct Fax {
+    is_huffman: bool,
+    is_two_dimensional: bool,
+    low_bits_first: bool,
+    black_is_white: bool,
+    rows_per_strip: u32,
+}
+
+impl Fax {
+    fn of(decoder: &mut Source<'_>) -> Option<Self> {
+        const HUFFMAN: u32 = 2;
+        const GROUP_3: u32 = 3;
+        const OPTIONS: Tag = Tag::Unknown(292);
+        let mut number = |tag| decoder.find_tag_unsigned::<u32>(tag).ok().flatten();
+        let packed = number(Tag::Compression).filter(|packed| matches!(*packed, HUFFMAN | GROUP_3))?;
+        Some(Self {
+            is_huffman: packed == HUFFMAN,
+            is_two_dimensional: packed == GROUP_3 && number(OPTIONS).is_some_and(|options| options & 1 == 1),
+            low_bits_first: number(Tag::FillOrder) == Some(2),
+            black_is_white: number(Tag::PhotometricInterpretation) == Some(1),
+            rows_per_strip: number(Tag::RowsPerStrip).unwrap_or(u32::MAX).max(1),
+        })
+    }
+
+    /// A byte for each pixel, and whether rows are missing.
+    fn read(&self, decoder: &mut Source<'_>, width: u32, height: u32) -> Result<(Vec<u8>, bool)> {
+        let offsets = decoder.get_tag_u64_vec(Tag::StripOffsets).map_err(|e| failed(&e))?;
+        let lengths = decoder.get_tag_u64_vec(Tag::StripByteCounts).map_err(|e| failed(&e))?;
+        let (white, black) = if self.black_is_white { (0, 255) } else { (255, 0) };
+        let mut rows = Rows { pixels: Vec::new(), width: width as usize, white, black };
+        let (mut left, mut damaged) = (height, false);
+        for (offset, length) in offsets.into_iter().zip(lengths) {
+            let count = self.rows_per_strip.min(left);
+            if count == 0 {
+                break;
+            }
+            left -= count;
+            let data = self.strip(decoder, offset, length)?;
+            let end = rows.pixels.len() + count as usize * rows.width;
+            let mut context = DecoderContext::new(DecodeSettings {
+                columns: width,
+                rows: count,
+                end_of_block: true,
+                // Whether there are any shows in the data.
+                end_of_line: false,
+                rows_are_byte_aligned: self.is_huffman,
+                encoding: if self.is_two_dimensional {
+                    EncodingMode::Group3_2D
+                } else {
+                    EncodingMode::Group3_1D
+                },
+                strict: false,
+            });
+            // The rows before the damage are good.
+            damaged |=
+                hayro_ccitt::decode(&data, &mut rows, &mut context).is_err() || rows.pixels.len() < end;
+            rows.pixels.resize(end, white);
+        }
+        damaged |= left > 0;
+        rows.pixels.resize(width as usize * height as usize, white);
+        Ok((rows.pixels, damaged))
+    }
+
+    fn strip(&self, decoder: &mut Source<'_>, offset: u64, length: u64) -> Result<Vec<u8>> {
+        let input = decoder.inner();
+        let mut data = Vec::new();
+        input
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| input.take(length).read_to_end(&mut data))
+            .map_err(|e| Error::unreadable("cannot read a strip of the picture").with_source(e))?;
+        if self.low_bits_first {
+            data.iter_mut().for_each(|byte| *byte = byte.reverse_bits());
+        }
+        Ok(data)
+    }
+}
+
+/// Rows of a fax as they come.
+struct Rows {
+    pixels: Vec<u8>,
+    width: usize,
+    white: u8,
+    black: u8,
+}
+
+impl hayro_ccitt::Decoder for Rows {
+    fn push_row(&mut self, changes: &[u32]) {
+        let begin = self.pixels.len();
+        let (mut colour, mut next) = (self.white, self.black);
+        for &change in changes {
+            self.pixels.resize(begin + (change as usize).min(self.width), colour);
+            std::mem::swap(&mut colour, &mut next);
+        }
+        self.pixels.resize(begin + self.width, colour);
+    }
 }
 
 fn decode(decoder: &mut Source<'_>, limits: &ReadLimits) -> Result<Decoded> {
@@ -142,10 +247,15 @@ fn decode(decoder: &mut Source<'_>, limits: &ReadLimits) -> Result<Decoded> {
     };
     let orientation = decoder.find_tag_unsigned::<u8>(Tag::Orientation).ok().flatten();
     let dpi = resolution(decoder);
+    let orientation = orientation.and_then(Orientation::from_exif);
+    if let Some(fax) = Fax::of(decoder) {
+        let (samples, damaged) = fax.read(decoder, width, height)?;
+        let sort = ColorType::Gray(8);
+        return Ok(Decoded { width, height, sort, samples, palette, orientation, dpi, damaged });
+    }
     let decoded = decoder.read_image().map_err(|e| failed(&e))?;
     let samples = bytes(decoded, sort, width as usize)?;
-    let orientation = orientation.and_then(Orientation::from_exif);
-    Ok(Decoded { width, height, sort, samples, palette, orientation, dpi })
+    Ok(Decoded { width, height, sort, samples, palette, orientation, dpi, damaged: false })
 }
 
 impl Decoded {
@@ -310,6 +420,19 @@ mod tests {
         for scan in scans {
             let dark: usize = scan.pixels.iter().map(|p| usize::from(*p == 0)).sum();
             assert!((1_000..20_000).contains(&dark), "page {} has {dark} dark pixels", scan.number);
+        }
+    }
+
+    #[test]
+    fn faxes_of_group_3_are_seen_like_others() {
+        let limits = Limits::default().for_reader();
+        let png = try_read("a.png", &fixture("image/mill.png"), SEEN, &limits).0;
+        for name in ["tiff/group3.tif", "tiff/huffman.tif"] {
+            let bytes = fixture(name);
+            let (found, result) = try_read("a.tif", &bytes, SEEN, &limits);
+            result.unwrap();
+            assert!(found.warnings().is_empty(), "{name}: {:?}", found.warnings());
+            assert_eq!(scans(&found)[0].pixels, scans(&png)[0].pixels, "{name}");
         }
     }
 

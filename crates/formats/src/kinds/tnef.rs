@@ -31,6 +31,7 @@ const ATTACHED_TITLE: u32 = 0x0001_8010;
 const ATTACHMENT_BEGINS: u32 = 0x0006_9002;
 const MESSAGE_PROPERTIES: u32 = 0x0006_9003;
 const ATTACHED_PROPERTIES: u32 = 0x0006_9005;
+const CODE_PAGE: u32 = 0x0006_9007;
 
 pub(super) struct Tnef;
 
@@ -132,6 +133,10 @@ impl Attributes {
                     let id = if name == SUBJECT { id::SUBJECT } else { id::BODY };
                     self.message.add_unless_known(Property { id, kind: kind::STRING, value });
                 }
+            }
+            CODE_PAGE => {
+                let value = input.piece(from, length.min(4))?;
+                self.message.add_unless_known(Property { id: id::CODE_PAGE, kind: kind::NUMBER, value });
             }
             MESSAGE_PROPERTIES | ATTACHED_PROPERTIES if length <= MAX_PROPERTIES_BYTES => {
                 let list = input.piece(from, length)?;

@@ -34,7 +34,7 @@ impl Format for Vcf {
 
 #[cfg(test)]
 mod tests {
-    use crate::tests_support::{members, read_fixture};
+    use crate::tests_support::{members, read_bytes, read_fixture};
 
     #[test]
     fn cards_of_every_version_are_text_and_photographs_are_members() {
@@ -45,5 +45,15 @@ mod tests {
         assert!(text.contains("Fn: Jürgen Groß\n") && text.contains("Tel: +49 1\n"), "{text}");
         assert!(text.contains("Note: first line\nsecond line of quoted\n"), "{text}");
         assert_eq!(members(&found), [("photo-1.jpeg".to_owned(), Ok(b"hello".to_vec()))]);
+    }
+    #[test]
+    fn byte_order_marks_are_no_text_and_files_may_be_addresses() {
+        let card = "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Zoë\r\nPHOTO:data:image/png;base64,aGVs\r\n bG8=\r\nEND:VCARD\r\n";
+        let wide: Vec<u8> = format!("\u{feff}{card}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [card.as_bytes(), format!("\u{feff}{card}").as_bytes(), &wide] {
+            let found = read_bytes("a.vcf", bytes);
+            assert_eq!((found.text().as_str(), found.value("entries")), ("Fn: Zoë\n", Some("1")));
+            assert_eq!(members(&found), [("photo-1.png".to_owned(), Ok(b"hello".to_vec()))]);
+        }
     }
 }

@@ -1,5 +1,11 @@
 //! Cells of spreadsheets as text: numbers as people write them, dates as ISO 8601.
 
+/// Up to here a cell can hold every whole number.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// More zeros in a format than a number has digits are no padding.
+const MOST_PADDED: usize = 20;
+
 /// How a cell's number is shown, as far as it changes what the text says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Shown {
@@ -14,6 +20,10 @@ pub(crate) enum Shown {
     Time,
     /// As both.
     DateTime,
+    /// As hours, minutes and seconds that go on beyond a day.
+    Duration,
+    /// With zeros before it, up to so many digits: numbers of articles, postal codes.
+    Padded(u8),
 }
 
 impl Shown {
@@ -22,7 +32,8 @@ impl Shown {
         Some(match id {
             9 | 10 => Self::Percent,
             14..=17 | 27..=31 | 34..=36 | 50..=54 | 57 | 58 => Self::Date,
-            18..=21 | 32 | 33 | 45..=47 | 55 | 56 => Self::Time,
+            18..=21 | 32 | 33 | 45 | 47 | 55 | 56 => Self::Time,
+            46 => Self::Duration,
             22 => Self::DateTime,
             0..=163 => Self::Number,
             _ => return None,
@@ -31,7 +42,12 @@ impl Shown {
 
     /// By a format's code, such as `dd/mm/yyyy` or `0.00%`.
     pub(crate) fn of_code(code: &str) -> Self {
+        let zeros = code.split(';').next().unwrap_or_default();
+        if (2..=MOST_PADDED).contains(&zeros.len()) && zeros.bytes().all(|b| b == b'0') {
+            return Self::Padded(zeros.len() as u8);
+        }
         let (mut date, mut time, mut months, mut percent) = (false, false, false, false);
+        let mut duration = false;
         let mut characters = code.chars().peekable();
         while let Some(c) = characters.next() {
             match c {
@@ -45,7 +61,7 @@ impl Shown {
                     let inside: String = characters.by_ref().take_while(|&c| c != ']').collect();
                     let inside = inside.to_lowercase();
                     // `[h]` counts hours beyond a day; `[Red]` and `[$-407]` are no dates.
-                    time |= !inside.is_empty() && inside.chars().all(|c| matches!(c, 'h' | 'm' | 's'));
+                    duration |= !inside.is_empty() && inside.chars().all(|c| matches!(c, 'h' | 'm' | 's'));
                 }
                 'y' | 'Y' | 'd' | 'D' => date = true,
                 'h' | 'H' | 's' | 'S' => time = true,
@@ -56,6 +72,9 @@ impl Shown {
                 }
                 _ => {}
             }
+        }
+        if duration && !date {
+            return Self::Duration;
         }
         // `m` is minutes beside hours or seconds, else months.
         date |= months && !time;
@@ -77,6 +96,8 @@ pub(crate) fn number(value: f64, shown: Shown, from_1904: bool) -> String {
         Shown::Date => moment(value, from_1904, true, value.fract() != 0.0),
         Shown::Time => moment(value, from_1904, value >= 1.0, true),
         Shown::DateTime => moment(value, from_1904, true, true),
+        Shown::Duration => duration(value),
+        Shown::Padded(digits) => padded(value, digits),
     };
     moment.unwrap_or_else(|| plain(value))
 }
@@ -86,11 +107,28 @@ pub(crate) fn plain(value: f64) -> String {
     if !value.is_finite() {
         return "#NUM!".into();
     }
-    if value.fract().abs() < f64::MIN_POSITIVE && value.abs() < 1e15 {
+    // Whole numbers are exact up to here: those of cards and accounts have sixteen digits.
+    if value.fract().abs() < f64::MIN_POSITIVE && value.abs() <= MOST_EXACT {
         return format!("{value:.0}");
     }
     let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     if (1e-6..1e15).contains(&rounded.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
+}
+
+/// Hours, minutes and seconds, as many hours as it takes.
+fn duration(days: f64) -> Option<String> {
+    let seconds = (days.abs() * 86_400.0).round();
+    if seconds > MOST_EXACT {
+        return None;
+    }
+    let (sign, seconds) = (if days < 0.0 && seconds > 0.0 { "-" } else { "" }, seconds as u64);
+    Some(format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60))
+}
+
+/// A whole number with zeros before it.
+fn padded(value: f64, digits: u8) -> Option<String> {
+    let is_whole = (0.0..=MOST_EXACT).contains(&value) && value.fract().abs() < f64::MIN_POSITIVE;
+    is_whole.then(|| format!("{value:0width$.0}", width = usize::from(digits)))
 }
 
 /// Days since the end of 1899, and the part of a day, as ISO 8601.
@@ -194,6 +232,11 @@ mod tests {
             (1e20, Shown::Number, "1e20"),
             (-12.50, Shown::Number, "-12.5"),
             (123_456_789.0, Shown::Number, "123456789"),
+            (4_111_111_111_111_111.0, Shown::Number, "4111111111111111"),
+            (1234.0, Shown::Padded(5), "01234"),
+            (0.5, Shown::Padded(5), "0.5"),
+            (1.104_166_666_7, Shown::Duration, "26:30:00"),
+            (-0.5, Shown::Duration, "-12:00:00"),
             (0.256, Shown::Percent, "25.6%"),
             (45_292.0, Shown::Date, "2024-01-01"),
             (45_292.75, Shown::DateTime, "2024-01-01T18:00:00"),
@@ -223,7 +266,10 @@ mod tests {
             ("[$-407]d. mmmm yyyy", Shown::Date),
             ("mmm-yy", Shown::Date),
             ("hh:mm", Shown::Time),
-            ("[h]:mm:ss", Shown::Time),
+            ("[h]:mm:ss", Shown::Duration),
+            ("[mm]:ss", Shown::Duration),
+            ("00000", Shown::Padded(5)),
+            ("0", Shown::Number),
             ("yyyy-mm-dd hh:mm", Shown::DateTime),
             ("0;dd", Shown::Number),
         ];

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{CoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{CoderResult, EUC_KR, Encoding, GBK, UTF_8, UTF_16BE, UTF_16LE};
 
 use docmill_core::Result;
 
@@ -36,8 +36,11 @@ impl Charset {
 
     /// The set a label names, as in `charset=iso-8859-1`. UTF-16 labels on content that could be read as
     /// ASCII are a lie by construction, as browsers know; the caller decides.
+    ///
+    /// The web refuses to read some sets of old mail (HZ, ISO-2022-KR) and shows one replacement character instead of
+    /// all text: their labels name none.
     pub(crate) fn from_label(label: &str) -> Option<Self> {
-        Encoding::for_label(label.trim().as_bytes()).map(Self::Web)
+        Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self::Web)
     }
 
     /// The set and the length of the byte order mark that `head` begins with.
@@ -54,14 +57,18 @@ impl Charset {
         if let Some((charset, length)) = Self::from_mark(head) {
             return charset.reads_as_text(&head[length..]).then_some(charset);
         }
-        if head.contains(&0) {
-            return Self::of_zero_pattern(head).filter(|charset| charset.reads_as_text(head));
+        if let Some(charset) = head.contains(&0).then(|| Self::of_zero_pattern(head)).flatten() {
+            return charset.reads_as_text(head).then_some(charset);
         }
         if !is_plausible(head) {
             return None;
         }
         if valid_utf8_prefix(head) {
             return Some(Self::UTF_8);
+        }
+        // A log that a crash has left zeros in is text all the same; zeros beside bytes of an unknown set are not.
+        if head.contains(&0) {
+            return None;
         }
         let charset = Self::by_statistics(std::iter::once(head));
         charset.reads_as_text(head).then_some(charset)
@@ -176,6 +183,48 @@ impl fmt::Display for Charset {
 pub(crate) struct Decoded {
     pub(crate) text: String,
     pub(crate) replaced: u64,
+}
+
+/// Text of the seven-bit sets of old mail that the web refuses to read: HZ and ISO-2022-KR, which shift between ASCII and
+/// the two bytes of a Chinese or Korean set.
+pub(crate) fn of_seven_bits(label: &str, bytes: &[u8]) -> Option<Decoded> {
+    let (set, shifts): (_, &[(&[u8], Shift)]) = match label {
+        "hz" | "hz-gb-2312" => (
+            GBK,
+            &[(b"~{", Shift::In), (b"~}", Shift::Out), (b"~~", Shift::Write(b'~')), (b"~\n", Shift::Nothing)],
+        ),
+        "iso-2022-kr" | "csiso2022kr" => {
+            (EUC_KR, &[(b"\x0e", Shift::In), (b"\x0f", Shift::Out), (b"\x1b$)C", Shift::Nothing)])
+        }
+        _ => return None,
+    };
+    let (mut out, mut rest, mut is_shifted) = (Vec::with_capacity(bytes.len()), bytes, false);
+    while let Some((&byte, after)) = rest.split_first() {
+        let shift = shifts.iter().find_map(|(mark, shift)| Some((rest.strip_prefix(*mark)?, shift)));
+        let Some((behind, shift)) = shift else {
+            // Every line begins in ASCII.
+            is_shifted &= byte != b'\n';
+            out.push(if is_shifted && byte.is_ascii_graphic() { byte | 0x80 } else { byte });
+            rest = after;
+            continue;
+        };
+        match shift {
+            Shift::In => is_shifted = true,
+            Shift::Out => is_shifted = false,
+            Shift::Write(byte) => out.push(*byte),
+            Shift::Nothing => {}
+        }
+        rest = behind;
+    }
+    Some(Charset::Web(set).decode(&out))
+}
+
+/// What a mark in seven-bit text means.
+enum Shift {
+    In,
+    Out,
+    Write(u8),
+    Nothing,
 }
 
 /// Decodes a stream.
@@ -337,6 +386,24 @@ mod tests {
             let whole = Charset::of_input(&mut Input::from_bytes(bytes), u64::MAX).unwrap();
             assert_eq!(whole.to_string(), expected);
         }
+    }
+
+    #[test]
+    fn sets_that_the_web_refuses_are_read_by_their_shifts() {
+        for label in ["hz-gb-2312", "iso-2022-kr", "iso-2022-cn"] {
+            assert_eq!(Charset::from_label(label), None, "{label}");
+        }
+        let read = |label, bytes: &[u8]| of_seven_bits(label, bytes).map(|decoded| decoded.text);
+        assert_eq!(read("hz-gb-2312", b"a~~ ~{<:Ky2;S{~}.\nb").as_deref(), Some("a~ 己所不欲.\nb"));
+        assert_eq!(read("iso-2022-kr", b"\x1b$)C\x0eGQ1[\x0f ok").as_deref(), Some("한글 ok"));
+        assert_eq!(read("utf-8", b"a"), None);
+    }
+
+    #[test]
+    fn text_with_a_few_zeros_is_text() {
+        let log = [b"a line of a log\n".repeat(200), vec![0; 12], b"and its end\n".to_vec()].concat();
+        assert_eq!(Charset::of_head(&log), Some(Charset::UTF_8));
+        assert_eq!(Charset::of_input(&mut Input::from_bytes(log), u64::MAX).unwrap(), Charset::UTF_8);
     }
 
     #[test]

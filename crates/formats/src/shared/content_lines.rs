@@ -7,6 +7,7 @@ use docmill_core::wire::Want;
 use docmill_core::{Error, Result};
 
 use crate::input::Input;
+use crate::shared::charset::Charset;
 use crate::shared::lines::Lines;
 use crate::shared::mail::body::decode;
 use crate::shared::mail::transfer::{Decoder, Encoding};
@@ -16,6 +17,9 @@ use crate::sink::Sink;
 
 /// The longest line: a photograph inside a card.
 const MAX_LINE_BYTES: usize = 16 << 20;
+
+/// A file in UTF-16 is held while it is read.
+const MAX_WIDE_BYTES: u64 = 64 << 20;
 
 /// A line taken apart.
 struct Content<'a> {
@@ -34,7 +38,18 @@ pub(crate) fn read(
     title: &str,
 ) -> Result<()> {
     let mut reading = Reading { text: String::new(), title: None, count: 0, files: Vec::new(), cut: false };
-    let mut lines = Lines::from(input, 0)?;
+    // Lines are found by bytes: text of two bytes a character is decoded before, and a byte order mark is none of it.
+    let mut decoded;
+    let (input, begin) = match Charset::from_mark(&input.head(4)?) {
+        Some((charset, length)) if charset == Charset::UTF_8 => (input, length as u64),
+        Some((charset, _)) => {
+            let text = charset.decode(&input.whole(MAX_WIDE_BYTES)?).text;
+            decoded = Input::from_bytes(text.into_bytes());
+            (&mut decoded, 0)
+        }
+        None => (input, 0),
+    };
+    let mut lines = Lines::from(input, begin)?;
     let mut unfolded: Vec<u8> = Vec::new();
     while let Some(line) = lines.next()? {
         let (bytes, _) = line.split_end();
@@ -87,10 +102,15 @@ impl Reading {
         };
         let encoding = parameter("ENCODING").unwrap_or_default().to_ascii_uppercase();
         let mut raw = Vec::new();
-        match encoding.as_str() {
+        // Version 4 of cards writes files as addresses of the sort `data:image/png;base64,…`.
+        let inline = data_address(content.value);
+        let (stated, value) = inline.map_or((None, content.value), |(kind, value)| (Some(kind), value));
+        let encoding = if inline.is_some() { "BASE64" } else { encoding.as_str() };
+        match encoding {
             "B" | "BASE64" => {
-                Decoder::new(Encoding::Base64).push(content.value, b"", &mut raw);
-                let ending = parameter("TYPE")
+                Decoder::new(Encoding::Base64).push(value, b"", &mut raw);
+                let ending = stated
+                    .or_else(|| parameter("TYPE"))
                     .or_else(|| parameter("FMTTYPE"))
                     .and_then(|kind| kind.rsplit('/').next())
                     .map_or_else(|| "bin".to_owned(), str::to_lowercase);
@@ -183,6 +203,14 @@ fn take_apart(line: &[u8]) -> Option<Content<'_>> {
         })
         .collect();
     Some(Content { name, parameters, value: &line[colon + 1..] })
+}
+
+/// The type and the characters of a file that is written as an address.
+fn data_address(value: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = value.strip_prefix(b"data:")?;
+    let comma = memchr::memchr(b',', rest)?;
+    let kind = std::str::from_utf8(&rest[..comma]).ok()?.strip_suffix(";base64")?;
+    Some((kind.split(';').next().unwrap_or(kind), &rest[comma + 1..]))
 }
 
 /// A value without its backslashes; parts of a value are set apart by spaces.

@@ -1,6 +1,8 @@
 //! A file of any length, line by line. A line longer than [`PIECE_BYTES`] comes in pieces, so that nothing grows
 //! with what a file holds.
 
+use std::ops::Range;
+
 use docmill_core::Result;
 
 use crate::input::Input;
@@ -47,6 +49,8 @@ pub(crate) struct Lines<'a> {
     start: usize,
     end: usize,
     at: u64,
+    /// What stands from here on is not read.
+    until: u64,
     begins: bool,
     again: Option<(usize, bool)>,
 }
@@ -54,8 +58,23 @@ pub(crate) struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Lines from byte `at` on.
     pub(crate) fn from(input: &'a mut Input, at: u64) -> Result<Self> {
-        input.go_to(at)?;
-        Ok(Self { input, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, at, begins: true, again: None })
+        Self::within(input, at..u64::MAX)
+    }
+
+    /// Lines of a part of the file.
+    pub(crate) fn within(input: &'a mut Input, part: Range<u64>) -> Result<Self> {
+        input.go_to(part.start)?;
+        let buffer = vec![0; BUFFER_BYTES];
+        Ok(Self {
+            input,
+            buffer,
+            start: 0,
+            end: 0,
+            at: part.start,
+            until: part.end,
+            begins: true,
+            again: None,
+        })
     }
 
     /// The next line; `None` at the end of the file.
@@ -101,7 +120,10 @@ impl<'a> Lines<'a> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        self.end += self.input.fill(&mut self.buffer[self.end..])?;
+        let left = self.until.saturating_sub(self.at + self.end as u64);
+        let room = self.buffer.len() - self.end;
+        let more = usize::try_from(left).unwrap_or(room).min(room);
+        self.end += self.input.fill(&mut self.buffer[self.end..self.end + more])?;
         Ok(())
     }
 }
@@ -139,5 +161,9 @@ mod tests {
         lines.go_to(4).unwrap();
         assert_eq!(lines.next().unwrap().unwrap().bytes, b"two\n");
         assert!(lines.next().unwrap().is_none());
+        let mut part = Lines::within(&mut input, 1..6).unwrap();
+        assert_eq!(part.next().unwrap().unwrap().bytes, b"ne\n");
+        assert_eq!(part.next().unwrap().unwrap().bytes, b"tw");
+        assert!(part.next().unwrap().is_none());
     }
 }

@@ -17,6 +17,10 @@ pub(crate) const BLOCK: usize = 512;
 /// Long names and extended headers beyond this are no names any more.
 const MAX_EXTENSION_BYTES: u64 = 1 << 20;
 
+/// Holes of one member that are filled with zeros, and parts of content between them. A disk image has far more.
+const MAX_HOLE_BYTES: u64 = 64 << 20;
+const MAX_HOLES: usize = 100_000;
+
 /// Zero blocks end an archive; another may follow after a few more.
 const MAX_ZERO_BLOCKS: u32 = 2048;
 
@@ -105,8 +109,79 @@ fn damaged(mut ended: Ended, at: u64, how: &str, source: Option<io::Error>) -> E
 struct Extension {
     name: Option<Vec<u8>>,
     bytes: Option<u64>,
-    is_sparse: bool,
+    holes: Option<Holes>,
     is_pax: bool,
+}
+
+/// Where the content of a member belongs that is stored without its holes.
+#[derive(Default)]
+struct Holes {
+    /// How long the member is with them; unknown where they are written down in a way that is not read.
+    bytes: Option<u64>,
+    /// Offset and length of each part.
+    parts: Vec<(u64, u64)>,
+    /// The parts stand at the beginning of the content.
+    in_content: bool,
+}
+
+impl Holes {
+    /// The length of the member with its holes, if `stored` bytes of content fit between them.
+    fn check(&self, stored: u64) -> Result<u64> {
+        let Some(bytes) = self.bytes else {
+            return Err(Error::unsupported_format("member is stored with holes in a way that is not read"));
+        };
+        let fits = |(end, sum): (u64, u64), &(offset, length): &(u64, u64)| {
+            (offset >= end).then_some((offset.checked_add(length)?, sum.checked_add(length)?))
+        };
+        match self.parts.iter().try_fold((0, 0), fits) {
+            Some((end, sum)) if end <= bytes && sum == stored => {}
+            _ => return Err(Error::corrupt("the list of the member's holes does not fit its content")),
+        }
+        let holes = bytes - stored;
+        if holes > MAX_HOLE_BYTES {
+            return Err(Error::limit_exceeded(format!(
+                "member has holes of {holes} bytes, and no more than {MAX_HOLE_BYTES} are filled"
+            ))
+            .with_hint("unpack the archive and bring in the file itself"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Content with its holes filled.
+struct Filled<'a> {
+    content: &'a mut dyn Read,
+    parts: std::vec::IntoIter<(u64, u64)>,
+    /// Zeros to come, and then content, before the next part.
+    zeros: u64,
+    stored: u64,
+    at: u64,
+    bytes: u64,
+}
+
+impl Read for Filled<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.zeros == 0 && self.stored == 0 {
+            match self.parts.next() {
+                Some((offset, length)) => (self.zeros, self.stored) = (offset - self.at, length),
+                None if self.at < self.bytes => self.zeros = self.bytes - self.at,
+                None => return Ok(0),
+            }
+        }
+        let left = if self.zeros > 0 { self.zeros } else { self.stored };
+        let room = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = if self.zeros > 0 {
+            buffer[..room].fill(0);
+            self.zeros -= room as u64;
+            room
+        } else {
+            let read = self.content.read(&mut buffer[..room])?;
+            self.stored -= read as u64;
+            read
+        };
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 struct Walk<'a> {
@@ -176,32 +251,101 @@ impl Walk<'_> {
             // A label, a list of names, and Solaris' access rights.
             b'V' | b'D' | b'A' => Ok(self.skip(bytes)),
             b'S' => {
-                let error = Error::unsupported_format("member is stored with holes, which is not supported");
-                members.refuse(&name, &error)?;
-                let mut goes_on = block[482] != 0;
-                while goes_on && let Ok(Some(map)) = self.block() {
-                    goes_on = map[504] != 0;
-                }
-                Ok(self.skip(bytes))
+                let holes = self.holes(block);
+                self.sparse(&name, bytes, holes, members)
             }
             _ if name.ends_with('/') && bytes == 0 => Ok(None),
-            _ if extension.is_sparse => {
-                let error = Error::unsupported_format("member is stored with holes, which is not supported");
-                members.refuse(&name, &error)?;
-                Ok(self.skip(bytes))
-            }
-            _ => self.member(&name, bytes, members),
+            _ => match extension.holes {
+                Some(holes) => self.sparse(&name, bytes, holes, members),
+                None => self.member(&name, bytes, None, members),
+            },
         }
     }
 
-    fn member(&mut self, name: &str, bytes: u64, members: &mut Members<'_>) -> Result<Option<Error>> {
+    /// The list of holes in a header of GNU's older sort, and in the blocks after it.
+    fn holes(&mut self, block: &[u8; BLOCK]) -> Holes {
+        let mut holes = Holes { bytes: number(&block[483..495]), ..Holes::default() };
+        let mut add = |list: &[u8]| {
+            for pair in list.chunks_exact(24) {
+                if let (Some(offset), Some(length)) = (number(&pair[..12]), number(&pair[12..]))
+                    && (offset, length) != (0, 0)
+                    && holes.parts.len() < MAX_HOLES
+                {
+                    holes.parts.push((offset, length));
+                }
+            }
+        };
+        add(&block[386..482]);
+        let mut goes_on = block[482] != 0;
+        while goes_on && let Ok(Some(more)) = self.block() {
+            add(&more[..504]);
+            goes_on = more[504] != 0;
+        }
+        holes
+    }
+
+    /// A member that is stored without its holes.
+    fn sparse(
+        &mut self,
+        name: &str,
+        mut bytes: u64,
+        mut holes: Holes,
+        members: &mut Members<'_>,
+    ) -> Result<Option<Error>> {
+        if holes.in_content {
+            holes.parts = self.holes_in_content(&mut bytes).unwrap_or_default();
+        }
+        match holes.check(bytes) {
+            Ok(whole) => self.member(name, bytes, Some((whole, holes.parts)), members),
+            Err(error) => {
+                members.refuse(name, &error)?;
+                Ok(self.skip(bytes))
+            }
+        }
+    }
+
+    /// The list at the beginning of the content: how many parts, then each, a number a line, filled up to a block.
+    fn holes_in_content(&mut self, bytes: &mut u64) -> Option<Vec<(u64, u64)>> {
+        let mut list = Vec::new();
+        loop {
+            *bytes = bytes.checked_sub(BLOCK as u64)?;
+            list.extend(self.block().ok()??);
+            let mut lines =
+                list.split(|b| *b == b'\n').map(|line| std::str::from_utf8(line).ok()?.parse::<u64>().ok());
+            let count = lines.next()?.filter(|count| *count <= MAX_HOLES as u64)?;
+            // The last piece is no line yet, or what fills up the block.
+            if list.iter().filter(|b| **b == b'\n').count() as u64 > 2 * count {
+                return (0..count).map(|_| Some((lines.next()??, lines.next()??))).collect();
+            }
+        }
+    }
+
+    /// A member, with its whole length and its parts if it has holes.
+    fn member(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        holes: Option<(u64, Vec<(u64, u64)>)>,
+        members: &mut Members<'_>,
+    ) -> Result<Option<Error>> {
+        let whole = holes.as_ref().map_or(bytes, |(whole, _)| *whole);
         if !members.wants_bytes() {
-            members.list(name, bytes)?;
+            members.list(name, whole)?;
             return Ok(self.skip(bytes));
         }
-        members.begin(name, Some(bytes))?;
+        members.begin(name, Some(whole))?;
         let mut content = (&mut *self.stream).take(bytes);
-        let poured = members.pour(&mut content)?;
+        let poured = match holes {
+            None => members.pour(&mut content)?,
+            Some((whole, parts)) => members.pour(&mut Filled {
+                content: &mut content,
+                parts: parts.into_iter(),
+                zeros: 0,
+                stored: 0,
+                at: 0,
+                bytes: whole,
+            })?,
+        };
         let missing = content.limit();
         self.at += bytes - missing;
         let error = match poured {
@@ -284,11 +428,37 @@ fn pax(mut content: &[u8], into: &mut Extension) {
         match key {
             b"path" | b"GNU.sparse.name" if !value.is_empty() => into.name = Some(value.to_vec()),
             b"size" => into.bytes = std::str::from_utf8(value).ok().and_then(|n| n.parse().ok()),
-            _ if key.starts_with(b"GNU.sparse.") || key.starts_with(b"SUN.holesdata") => {
-                into.is_sparse = true;
+            b"SUN.holesdata" => into.holes = Some(Holes::default()),
+            _ => {
+                if let Some(key) = key.strip_prefix(b"GNU.sparse.") {
+                    holes(key, value, into.holes.get_or_insert_default());
+                }
             }
-            _ => {}
         }
+    }
+}
+
+/// What an extended header says of holes, in any of the three ways that GNU has had.
+fn holes(key: &[u8], value: &[u8], into: &mut Holes) {
+    let mut numbers =
+        std::str::from_utf8(value).unwrap_or_default().split(',').map(|n| n.parse::<u64>().ok());
+    match key {
+        b"size" | b"realsize" => into.bytes = numbers.next().flatten(),
+        b"major" => into.in_content = value == b"1",
+        b"offset" if into.parts.len() < MAX_HOLES => {
+            into.parts.push((numbers.next().flatten().unwrap_or(u64::MAX), 0));
+        }
+        b"numbytes" => {
+            if let (Some(part), Some(Some(length))) = (into.parts.last_mut(), numbers.next()) {
+                part.1 = length;
+            }
+        }
+        b"map" => {
+            while let (Some(Some(offset)), Some(Some(length))) = (numbers.next(), numbers.next()) {
+                into.parts.push((offset, length));
+            }
+        }
+        _ => {}
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) use unread::{COMPOUND_FILE, compound_type};
 /// What nobody knows.
 const UNKNOWN: &str = "application/octet-stream";
 
+/// What an archive may stand behind, so that only its end tells: another volume of a set, a program that unpacks it.
+const BEFORE_ARCHIVES: &[&str] = &[UNKNOWN, "application/x-dosexec", "text/x-shellscript"];
+
 /// How much of a file is looked at.
 const HEAD_BYTES: u64 = 16 << 10;
 
@@ -80,14 +83,17 @@ pub fn sniff(input: &mut Input, name: &str) -> Result<Sniffed> {
         });
     }
     if let Some(media_type) = unread::media_type(&head) {
-        if media_type == UNKNOWN && zip::Directory::find(input).is_ok() {
-            // The last volume of a set, or an archive behind something else: only its end tells.
+        // A claim that content and name make together beats not knowing.
+        let is_claimed = media_type == UNKNOWN && claim.is_some();
+        if !is_claimed && BEFORE_ARCHIVES.contains(&&*media_type) && zip::Directory::find(input).is_ok() {
             return Ok(Sniffed {
                 media_type: zip::MEDIA_TYPE.into(),
                 format: kinds::of_media_type(zip::MEDIA_TYPE),
             });
         }
-        return Ok(Sniffed { media_type, format: None });
+        if !is_claimed {
+            return Ok(Sniffed { media_type, format: None });
+        }
     }
     Ok(match claim {
         Some((format, claim)) => Sniffed { media_type: claim.media_type.into(), format: Some(format) },

@@ -38,6 +38,13 @@ fn content_decides_and_the_name_helps() {
         ("a.tsv", b"a\tb\n1\t2\n".to_vec(), "text/tab-separated-values", Some("csv")),
         ("a.md", b"# Hi\n".to_vec(), "text/markdown", Some("markdown")),
         ("BM.txt", b"BM is short for something".to_vec(), "text/plain", Some("text")),
+        (
+            "a.ppm",
+            [b"P6\n# made\n90 30\n255\n".as_slice(), &[0xff; 400]].concat(),
+            "image/x-portable-pixmap",
+            None,
+        ),
+        ("a.txt", b"P6 12 30\nP7 9 8\n".to_vec(), "text/plain", Some("text")),
         ("a.rtf", b"{\\rtf1\\ansi hello}".to_vec(), "application/rtf", Some("rtf")),
         (
             "a",
@@ -70,6 +77,7 @@ fn content_decides_and_the_name_helps() {
         ("a.zip", fixture("zip/methods.zip"), "application/zip", Some("zip")),
         ("a.docx", zip_of(&["[Content_Types].xml", "word/document.xml"], ""), word, Some("docx")),
         ("a.zip", zip_of(&["word/document.xml", "[Content_Types].xml"], ""), word, Some("docx")),
+        ("a.docx", zip_of(&["[Content_Types].xml", "word\\document.xml"], ""), word, Some("docx")),
         ("a.odt", zip_of(&["mimetype", "content.xml"], odt), odt, Some("opendocument")),
         ("a.jar", zip_of(&["META-INF/MANIFEST.MF", "A.class"], ""), "application/java-archive", Some("zip")),
     ];

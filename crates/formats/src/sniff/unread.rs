@@ -84,7 +84,23 @@ fn textual(text: &str) -> Option<&'static str> {
     if start.starts_with("%!PS") {
         return Some("application/postscript");
     }
-    None
+    portable_map(text)
+}
+
+/// Pictures whose header is text, and whose pixels may look like text of some character set: `P6`, white space, a width.
+/// A table may begin like that; pixels are not written in ASCII.
+fn portable_map(text: &str) -> Option<&'static str> {
+    let (kind, rest) = text.split_at_checked(2)?;
+    let media_type = match kind {
+        _ if text.is_ascii() => return None,
+        "P4" => "image/x-portable-bitmap",
+        "P5" => "image/x-portable-graymap",
+        "P6" => "image/x-portable-pixmap",
+        _ => return None,
+    };
+    let mut words = rest.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_ascii_whitespace);
+    let mut is_number = || words.next().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()));
+    (rest.starts_with(char::is_whitespace) && is_number() && is_number()).then_some(media_type)
 }
 
 /// Everything else goes by its signature.

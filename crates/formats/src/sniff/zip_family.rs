@@ -35,6 +35,8 @@ pub(super) fn member_type(input: &mut Input, head: &Head<'_>, claim: Claim) -> R
         // A broken archive is still an archive, and a broken document a document; its reader says what is wrong with it.
         Err(_) => zip::names_without_directory(input, SEARCH_BYTES)?,
     };
+    // Some programs write their system's separator.
+    let names: Vec<String> = names.into_iter().map(|name| name.replace('\\', "/")).collect();
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     let has_folder = |wanted: &str| names.iter().any(|name| name.starts_with(wanted));
     if has("[Content_Types].xml") {

@@ -13,6 +13,8 @@ pub(super) struct Header {
     /// Text is in pieces rather than in one run.
     pub(super) is_complex: bool,
     uses_second_table: bool,
+    /// The language of the program that wrote it.
+    language: u16,
     /// Where the text of an old document that is in one run begins.
     pub(super) text_start: u32,
     /// Characters of each story: the text, footnotes, headers, macros, comments, endnotes, boxes, boxes in headers.
@@ -53,6 +55,7 @@ impl Header {
             is_new,
             is_complex: flags & COMPLEX != 0,
             uses_second_table: flags & SECOND_TABLE != 0,
+            language: u16_at(main, 6).ok_or_else(damaged)?,
             text_start: u32_at(main, 0x18).ok_or_else(damaged)?,
             stories,
             pieces: pair(pieces_at).ok_or_else(damaged)?,
@@ -63,6 +66,30 @@ impl Header {
     /// Whether text is Unicode where it is not packed.
     pub(super) fn is_new(&self) -> bool {
         self.is_new
+    }
+
+    /// The code page of text that is not Unicode: new documents have one, old ones that of their program's language.
+    pub(super) fn code_page(&self) -> u16 {
+        if self.is_new {
+            return 1252;
+        }
+        // Serbian in Cyrillic letters; in Latin ones it stands with Croatian.
+        if self.language == 0x0c1a {
+            return 1251;
+        }
+        // The lower bits are the language, the upper ones its country.
+        match self.language & 0x3ff {
+            0x02 | 0x19 | 0x22 | 0x23 | 0x2f => 1251,
+            0x05 | 0x0e | 0x15 | 0x18 | 0x1a | 0x1b | 0x1c | 0x24 => 1250,
+            0x08 => 1253,
+            0x1f => 1254,
+            0x0d => 1255,
+            0x01 | 0x29 => 1256,
+            0x25..=0x27 => 1257,
+            0x2a => 1258,
+            0x1e => 874,
+            _ => 1252,
+        }
     }
 
     /// The stream that holds the lists; none in old documents, which hold them in the main stream.

@@ -19,6 +19,7 @@ use crate::shared::pager::Pager;
 use crate::sink::Sink;
 use crate::sniff::{COMPOUND_FILE, Head, compound_type};
 use header::Header;
+use pieces::Narrow;
 use text::Text;
 
 const MEDIA_TYPE: &str = "application/msword";
@@ -71,10 +72,11 @@ impl Format for Doc {
                 None => Vec::new(),
             };
             let pieces = pieces::read(&header, &main, &table)?;
+            let narrow = Narrow::of(&header);
             let mut text = Text::new(&header, rows::read(&header, &main, &table));
             let mut pager = Pager::of_document(sink, "text of the document");
             for piece in &pieces {
-                for part in piece.parts(&main) {
+                for part in piece.parts(&main, &narrow) {
                     text.add(&part);
                     hand_on(&mut text.flow, &mut pager)?;
                 }

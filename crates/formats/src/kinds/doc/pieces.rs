@@ -3,6 +3,7 @@
 use docmill_core::{Error, Result};
 
 use super::header::Header;
+use crate::shared::compound::summary::code_page;
 use crate::shared::compound::{u16_at, u32_at};
 
 /// Pieces are decoded in parts of this size.
@@ -22,14 +23,14 @@ pub(super) struct Part {
 
 impl Piece {
     /// The piece in parts. What lies outside of the stream is not there.
-    pub(super) fn parts<'m>(&self, main: &'m [u8]) -> impl Iterator<Item = Part> + 'm {
+    pub(super) fn parts<'m>(&self, main: &'m [u8], narrow: &'m Narrow) -> impl Iterator<Item = Part> + 'm {
         let (start, is_wide) = (self.start, self.is_wide);
         let width = if is_wide { 2 } else { 1 };
         let end = start.saturating_add(self.characters.saturating_mul(width)).min(main.len());
         let bytes = main.get(start..end).unwrap_or_default();
         bytes.chunks(PART_BYTES).enumerate().map(move |(index, part)| {
             let offset = start + index * PART_BYTES;
-            let characters = if is_wide { wide(part, offset) } else { narrow(part, offset) };
+            let characters = if is_wide { wide(part, offset) } else { narrow.characters(part, offset) };
             Part { characters }
         })
     }
@@ -47,22 +48,24 @@ fn wide(part: &[u8], offset: usize) -> Vec<(char, u32)> {
         .collect()
 }
 
-fn narrow(part: &[u8], offset: usize) -> Vec<(char, u32)> {
-    part.iter()
-        .enumerate()
-        .map(|(index, &byte)| {
-            // Marks such as the end of a cell are control characters, which stay as they are.
-            let c = match byte {
-                0x80..=0x9f => {
-                    let (text, _) =
-                        encoding_rs::WINDOWS_1252.decode_without_bom_handling(std::slice::from_ref(&byte));
-                    text.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER)
-                }
-                other => char::from(other),
-            };
-            (c, (offset + index + 1) as u32)
-        })
-        .collect()
+/// Characters of one byte. Marks such as the end of a cell are control characters, which stay as they are.
+pub(super) struct Narrow([char; 256]);
+
+impl Narrow {
+    pub(super) fn of(header: &Header) -> Self {
+        let charset = code_page(header.code_page());
+        let character = |byte: u8| match byte {
+            0..0x80 => char::from(byte),
+            _ => charset.decode(&[byte]).text.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER),
+        };
+        Self(std::array::from_fn(|byte| character(byte as u8)))
+    }
+
+    fn characters(&self, part: &[u8], offset: usize) -> Vec<(char, u32)> {
+        let character =
+            |(index, &byte): (usize, &u8)| (self.0[usize::from(byte)], (offset + index + 1) as u32);
+        part.iter().enumerate().map(character).collect()
+    }
 }
 
 /// The pieces in the order they are read.

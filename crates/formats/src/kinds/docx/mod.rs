@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::shared::document::{Troubles, hand_on};
 use crate::shared::flow::Flow;
 use crate::shared::inline::Pictures;
-use crate::shared::opc::{Relations, chart, embedded, main_part, tell_properties};
+use crate::shared::opc::{Relations, chart, drawing, embedded, main_part, tell_properties};
 use crate::shared::package::Package;
 use crate::shared::pager::Pager;
 use crate::shared::xml::Xml;
@@ -157,6 +157,10 @@ impl Reading<'_, '_> {
                 self.flow.gap();
                 troubles.note(chart::write(self.package, target, self.limits, &mut self.flow))?;
             }
+        }
+        for target in self.relations.of_kind("diagramData").filter(|_| is_main) {
+            self.flow.gap();
+            troubles.note(drawing::write(self.package, target, self.limits, &mut self.flow))?;
         }
         Ok(())
     }

@@ -34,6 +34,23 @@ fn embedded_files_come_out_of_their_wrapping() {
 }
 
 #[test]
+fn words_of_a_diagram_follow_the_text() {
+    let relations = br#"<Relationships><Relationship Id="r1" Type="x/diagramData" Target="diagrams/data1.xml"/></Relationships>"#;
+    let diagram = br#"<d:dataModel xmlns:d="d" xmlns:a="a"><d:pt><d:t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></d:t></d:pt>
+        <d:pt><d:t><a:p><a:r><a:t>Bu</a:t></a:r><a:r><a:t>ild</a:t></a:r></a:p></d:t></d:pt></d:dataModel>"#;
+    let parts: [(&str, &[u8]); 4] = [
+        ("[Content_Types].xml", b"<Types/>"),
+        (
+            "word/document.xml",
+            b"<w:document><w:body><w:p><w:r><w:t>Steps</w:t></w:r></w:p></w:body></w:document>",
+        ),
+        ("word/_rels/document.xml.rels", relations),
+        ("word/diagrams/data1.xml", diagram),
+    ];
+    assert_eq!(read_bytes("a.docx", &package_of(&parts)).text(), "Steps\n\nPlan\nBuild\n");
+}
+
+#[test]
 fn file_without_its_directory_is_read_by_its_parts_headers() {
     let found = read_fixture("docx/truncated.docx");
     assert_eq!(found.text(), LETTER);

@@ -99,3 +99,13 @@ fn long_text_becomes_a_member() {
     walk::read(&mut Input::from_bytes(mail), crate::tests_support::EVERYTHING, &limits, &mut found).unwrap();
     assert_eq!(members(&found)[0].1.as_ref().unwrap().len(), 15 * 700_000);
 }
+
+#[test]
+fn message_as_apple_stores_it_ends_where_its_length_says() {
+    let mail = "Subject: x\nDate: Mon, 1 Jan 2024 10:00:00 +0000\nFrom: a@b.c\n\nhello\n";
+    let stored = format!("{}       \n{mail}<?xml version=\"1.0\"?><plist/>\n", mail.len());
+    for (name, file) in [("1.emlx", stored), ("a.eml", format!("\u{feff}{mail}"))] {
+        let found = read_bytes(name, file.as_bytes());
+        assert_eq!((found.value("subject"), found.text().as_str()), (Some("x"), "hello\n"), "{name}");
+    }
+}

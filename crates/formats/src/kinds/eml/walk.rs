@@ -11,7 +11,7 @@ use super::parts::{About, Parts, Use, about};
 use crate::input::Input;
 use crate::shared::lines::Lines;
 use crate::shared::mail::Headers;
-use crate::shared::mail::recognise::{field_name, separator};
+use crate::shared::mail::recognise::{field_name, place_of_message, separator};
 use crate::shared::mail::transfer::Encoding;
 use crate::shared::members::Members;
 use crate::sink::Sink;
@@ -21,6 +21,9 @@ const MAX_DEPTH: usize = 64;
 
 /// Header fields of one part beyond this are passed over.
 const MAX_HEADER_BYTES: usize = 1 << 20;
+
+/// So far what says where the message begins is looked for.
+const PLACE_BYTES: u64 = 1 << 10;
 
 /// A multipart that is open.
 struct Level {
@@ -43,8 +46,9 @@ enum Stop {
 /// Reads one message.
 pub(super) fn read(input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
     let parts = Parts::new(Members::new(sink, want), limits);
+    let place = place_of_message(&input.head(PLACE_BYTES)?, input.length());
     let mut walk = Walk {
-        lines: Lines::from(input, 0)?,
+        lines: Lines::within(input, place)?,
         parts,
         levels: Vec::new(),
         alternatives: 0,

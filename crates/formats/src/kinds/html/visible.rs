@@ -197,18 +197,20 @@ impl State {
                     self.unseen = None;
                 }
             }
-            return raw_text(name, opens);
+            return raw_text(name, opens && !tag.self_closing);
         }
         if opens {
             self.start(name, tag);
-        } else {
+        }
+        // XHTML closes in one tag what has no content: the `<title/>` of a book's chapter must not take the chapter.
+        if !opens || (tag.self_closing && !is_void(name)) {
             self.end(name);
         }
-        if tag.self_closing { TokenSinkResult::Continue } else { raw_text(name, opens) }
+        raw_text(name, opens && !tag.self_closing)
     }
 
     fn start(&mut self, name: &str, tag: &Tag) {
-        let hidden = attribute(tag, "hidden").is_some() && !is_void(name);
+        let hidden = attribute(tag, "hidden").is_some() && !is_void(name) && !may_lack_end(name);
         if (UNSEEN.contains(&name) || hidden) && !tag.self_closing {
             self.unseen = Some((name.to_owned(), 1));
             return;
@@ -457,6 +459,29 @@ fn is_void(name: &str) -> bool {
             | "source"
             | "track"
             | "wbr"
+    )
+}
+
+/// Elements that need no end tag: who hides one would hide everything that comes after it. Hidden text that is shown is
+/// the smaller harm.
+fn may_lack_end(name: &str) -> bool {
+    matches!(
+        name,
+        "html"
+            | "head"
+            | "body"
+            | "p"
+            | "li"
+            | "dt"
+            | "dd"
+            | "option"
+            | "optgroup"
+            | "tr"
+            | "td"
+            | "th"
+            | "thead"
+            | "tbody"
+            | "tfoot"
     )
 }
 

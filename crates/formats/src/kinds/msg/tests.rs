@@ -108,3 +108,18 @@ fn rich_text_that_cannot_be_read_costs_no_attachment() {
         assert!(found.warnings()[0].message.contains("rich text"), "{:?}", found.warnings());
     }
 }
+
+#[test]
+fn message_of_rich_text_alone_is_read_and_its_code_page_is_that_of_its_texts() {
+    let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
+    let pages = [(0x3fde, 3, 65_001), (0x3ffd, 3, 1251)];
+    put(&mut file, "/__properties_version1.0", &fixed(32, &pages));
+    put(&mut file, "/__substg1.0_0037001E", b"\xcf\xf0\xe8\xe2\xe5\xf2");
+    let rich = b"{\\rtf1\\ansi\\fromtext Hello\\par there\\par}";
+    let header = [(rich.len() as u32 + 12).to_le_bytes(), (rich.len() as u32).to_le_bytes()].concat();
+    put(&mut file, "/__substg1.0_10090102", &[&header[..], b"MELA", &[0; 4], rich].concat());
+    file.flush().unwrap();
+    let found = read_bytes("a.msg", &file.into_inner().into_inner());
+    assert_eq!(found.value("subject"), Some("Привет"));
+    assert_eq!((found.text().as_str(), members(&found).len()), ("Hello\nthere\n", 0));
+}

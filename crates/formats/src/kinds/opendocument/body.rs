@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use docmill_core::Result;
 use docmill_core::wire::Found;
 
+use crate::shared::cells::plain;
 use crate::shared::document::{Troubles, native_page};
 use crate::shared::flow::Flow;
 use crate::shared::xml::{Node, Tag, Xml};
@@ -41,6 +42,7 @@ const PASSED_OVER: &[&str] = &[
     "event-listeners",
     "page-number",
     "page-count",
+    "sheet-name",
     "annotation-encoding",
 ];
 
@@ -67,6 +69,8 @@ enum Open {
     Cell {
         repeats: u32,
         from: usize,
+        /// What it holds; its text says the same, if it has any.
+        value: Option<String>,
     },
     Page,
     Math,
@@ -87,6 +91,8 @@ pub(super) struct Body {
     /// Sheets and slides are pages; a text has none.
     has_pages: bool,
     given: u32,
+    /// The last sheet or slide, which waits for what follows the text.
+    last: Option<(&'static str, String)>,
     /// Parts that are pictures, with the page they stand on.
     pictures: Vec<(u32, String)>,
 }
@@ -103,6 +109,7 @@ impl Body {
             has_pages: false,
             pictures: Vec::new(),
             given: 0,
+            last: None,
         }
     }
 
@@ -168,7 +175,11 @@ impl Body {
             let is_header = match xml.next() {
                 Node::Open(tag) => {
                     let name = tag.full_name();
-                    name.starts_with("style:header") || name.starts_with("style:footer")
+                    let is_placeholder = tag.get("placeholder").is_some_and(|is| is == "true");
+                    name.starts_with("style:header")
+                        || name.starts_with("style:footer")
+                        // What stands on every slide.
+                        || (matches!(name, "draw:frame" | "draw:custom-shape") && !is_placeholder)
                 }
                 Node::End => return,
                 _ => false,
@@ -177,7 +188,10 @@ impl Body {
                 let within = xml.depth().saturating_sub(1);
                 let mut inner = Self { is_inner: true, ..Self::new() };
                 while xml.depth() > within && inner.walk(xml).is_some() {}
-                self.add_beside(&inner.flow.finish());
+                // Fields that nobody has filled in are written like this; lines of nothing else say nothing.
+                let text = inner.flow.finish().replace("???", "");
+                let lines = text.lines().filter(|line| line.contains(char::is_alphanumeric));
+                self.add_beside(&lines.collect::<Vec<_>>().join("\n"));
             }
         }
     }
@@ -271,9 +285,9 @@ impl Body {
                 Open::Row { repeats: repeats(tag, "number-rows-repeated"), from: self.flow.bytes() }
             }
             "table-cell" | "covered-table-cell" => {
-                let from = self.flow.bytes();
-                self.open
-                    .push((depth, Open::Cell { repeats: repeats(tag, "number-columns-repeated"), from }));
+                let (from, value) = (self.flow.bytes(), value(tag));
+                let repeats = repeats(tag, "number-columns-repeated");
+                self.open.push((depth, Open::Cell { repeats, from, value }));
                 // The value says more exactly than the text what day it is.
                 let is_date = tag.get("value-type").is_some_and(|kind| kind == "date");
                 return tag.get("date-value").filter(|_| is_date).map_or(Inside::Walk, Inside::Value);
@@ -343,6 +357,8 @@ impl Body {
             }
             Open::Heading => {
                 self.texts -= 1;
+                // In a cell there is no gap, but words of two paragraphs stand apart all the same.
+                self.flow.end_line();
                 self.flow.gap();
             }
             Open::Math => {
@@ -364,7 +380,13 @@ impl Body {
                     self.add_beside(&format!("Notes:\n{text}"));
                 }
             }
-            Open::Cell { repeats, from } => self.flow.end_cells(repeats, from),
+            Open::Cell { repeats, from, value } => {
+                // Programs that write cells for programs leave out how they look.
+                if let Some(value) = value.filter(|_| self.flow.cell_text(from).trim().is_empty()) {
+                    self.flow.text(&value);
+                }
+                self.flow.end_cells(repeats, from);
+            }
             Open::Row { repeats, from } => self.flow.end_rows(repeats, from),
             Open::Table { is_sheet } => {
                 self.flow.end_table();
@@ -378,15 +400,18 @@ impl Body {
         Then::GoOn
     }
 
-    /// Gives what has come together as a page.
-    fn give(&mut self, sink: &mut dyn Sink, reason: &str) -> Result<()> {
-        let mut text = if self.has_pages { self.flow.finish() } else { self.flow.take() };
-        if self.has_pages && !self.beside.is_empty() {
-            text.push('\n');
-            text.push_str(&std::mem::take(&mut self.beside));
-        }
+    /// Gives what has come together as a page; of sheets and slides, the one before.
+    fn give(&mut self, sink: &mut dyn Sink, reason: &'static str) -> Result<()> {
         self.given += 1;
-        sink.page(native_page(self.given, reason, text))
+        if !self.has_pages {
+            return sink.page(native_page(self.given, reason, self.flow.take()));
+        }
+        let mut text = self.flow.finish();
+        append(&mut text, &std::mem::take(&mut self.beside));
+        match self.last.replace((reason, text)) {
+            Some((reason, text)) => sink.page(native_page(self.given - 1, reason, text)),
+            None => Ok(()),
+        }
     }
 
     /// Gives the rest.
@@ -396,16 +421,13 @@ impl Body {
         sink: &mut dyn Sink,
     ) -> Result<Vec<(u32, String)>> {
         troubles.cut(&self.flow);
-        let mut text = self.flow.finish();
-        if !self.beside.is_empty() {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&self.beside);
-        }
-        if !text.trim().is_empty() || self.given == 0 {
-            self.given += 1;
-            sink.page(native_page(self.given, "text of the document", text))?;
+        let is_open = self.last.is_some();
+        let (reason, mut text) = self.last.take().unwrap_or(("text of the document", String::new()));
+        text.push_str(&self.flow.finish());
+        append(&mut text, &self.beside);
+        if is_open || self.given == 0 || !text.trim().is_empty() {
+            self.given += u32::from(!is_open);
+            sink.page(native_page(self.given, reason, text))?;
         }
         sink.put(Found::PageCount(self.given))?;
         // What stands after the last page belongs to it.
@@ -430,6 +452,29 @@ enum Inside {
     Styles,
     /// Write this instead.
     Value(String),
+}
+
+/// The value of a cell of a spreadsheet.
+fn value(tag: &Tag<'_>) -> Option<String> {
+    let kind = tag.get("value-type")?;
+    match kind.as_str() {
+        "string" => tag.get("string-value"),
+        "boolean" => tag.get("boolean-value").map(|value| value.to_uppercase()),
+        "time" => tag.get("time-value"),
+        "percentage" => {
+            let part: f64 = tag.get("value")?.parse().ok()?;
+            Some(format!("{}%", plain(part * 100.0)))
+        }
+        _ => tag.get("value"),
+    }
+}
+
+/// Adds what follows a page behind an empty line.
+fn append(text: &mut String, beside: &str) {
+    if !beside.is_empty() {
+        text.push_str(if text.is_empty() { "" } else { "\n" });
+        text.push_str(beside);
+    }
 }
 
 fn repeats(tag: &Tag<'_>, attribute: &str) -> u32 {

@@ -2,8 +2,10 @@
 
 use hayro_interpret::TransformExt;
 use hayro_interpret::kurbo::Rect;
-use hayro_syntax::object::{Array, Dict, Rect as Box};
+use hayro_syntax::object::{Array, Rect as Box};
 use hayro_syntax::page::Page;
+
+use super::lists;
 
 /// No page has more.
 const MOST: usize = 200;
@@ -12,8 +14,7 @@ const MOST: usize = 200;
 pub(super) fn places(page: &Page<'_>) -> Vec<Rect> {
     let Some(beads) = page.raw().get::<Array<'_>>(b"B") else { return Vec::new() };
     let transform = page.initial_transform(true).to_kurbo();
-    beads
-        .iter::<Dict<'_>>()
+    lists::dicts(&beads)
         .take(MOST)
         .filter_map(|bead| bead.get::<Box>(b"R"))
         .map(|place| {

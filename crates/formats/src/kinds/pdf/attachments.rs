@@ -1,39 +1,66 @@
 //! Files inside the document become its children.
 //!
-//! They hang in the tree of names `EmbeddedFiles`. The sink counts what comes out of them; what a file states
-//! about sizes is not used.
+//! They hang in the tree of names `EmbeddedFiles`, or on a page as a note. The sink counts what comes out of them; what
+//! a file states about sizes is not used.
 
 use std::collections::HashSet;
 
-use docmill_core::wire::{CHUNK_BYTES, Found, Want};
+use docmill_core::wire::{Found, Want};
 use docmill_core::{Error, Result};
-use hayro_syntax::object::{Array, Dict, ObjectIdentifier, Stream, String as PdfString};
-use hayro_syntax::xref::XRef;
+use hayro_syntax::Pdf;
+use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream, String as PdfString};
 
+use super::lists;
 use super::metadata::text_string;
+use crate::shared::members::Members;
 use crate::sink::Sink;
-use crate::sniff::media_type_of_name;
 
 /// Deeper trees of names are not followed.
 const DEEPEST: usize = 32;
 
+/// Notes of one page beyond this are not looked at.
+const MOST_NOTES: usize = 10_000;
+
 /// Gives every attached file, or its name alone, as `want` says.
-pub(super) fn emit(xref: &XRef, want: Want, sink: &mut dyn Sink) -> Result<()> {
+pub(super) fn emit(pdf: &Pdf, want: Want, sink: &mut dyn Sink) -> Result<()> {
+    let xref = pdf.xref();
     let names = xref
         .get::<Dict<'_>>(xref.root_id())
         .and_then(|root| root.get::<Dict<'_>>(b"Names"))
         .and_then(|names| names.get::<Dict<'_>>(b"EmbeddedFiles"));
-    let Some(tree) = names else { return Ok(()) };
     let mut files = Vec::new();
-    collect(&tree, 0, &mut HashSet::new(), &mut files);
+    if let Some(tree) = names {
+        collect(&tree, 0, &mut HashSet::new(), &mut files);
+    }
+    pin_boards(pdf, &mut files);
     if files.is_empty() {
         return Ok(());
     }
-    sink.put(Found::Declared(files.len() as u64))?;
-    for (position, file) in (0..).zip(&files) {
-        give(position, file, want, sink)?;
+    let mut members = Members::new(sink, want);
+    members.sink().put(Found::Declared(files.len() as u64))?;
+    files.iter().try_for_each(|file| give(file, want, &mut members))
+}
+
+/// Finds the files that are pinned to pages, but for those that the tree of names has too.
+fn pin_boards<'a>(pdf: &'a Pdf, files: &mut Vec<Dict<'a>>) {
+    let place = |file: &Dict<'a>| content(file).and_then(|content| content.dict().obj_id());
+    let mut seen: HashSet<ObjectIdentifier> = files.iter().filter_map(place).collect();
+    for page in pdf.pages().iter() {
+        let Some(notes) = page.raw().get::<Array<'a>>(b"Annots") else { continue };
+        for note in lists::dicts(&notes).take(MOST_NOTES) {
+            let is_file = note.get::<Name<'_>>(b"Subtype").is_some_and(|kind| *kind == *b"FileAttachment");
+            let Some(file) = is_file.then(|| note.get::<Dict<'a>>(b"FS")).flatten() else { continue };
+            if place(&file).is_none_or(|id| seen.insert(id)) {
+                files.push(file);
+            }
+        }
     }
-    Ok(())
+}
+
+/// The bytes of a file.
+fn content<'a>(file: &Dict<'a>) -> Option<Stream<'a>> {
+    let embedded = file.get::<Dict<'a>>(b"EF")?;
+    [&b"UF"[..], b"F"].iter().find_map(|key| embedded.get::<Stream<'a>>(key))
 }
 
 /// Finds the files of a tree of names. A node that was seen before is a circle.
@@ -47,36 +74,31 @@ fn collect<'a>(
         return;
     }
     if let Some(pairs) = node.get::<Array<'a>>(b"Names") {
-        let mut pairs = pairs.flex_iter();
-        while let Some((_, file)) = pairs.next::<(PdfString<'a>, Dict<'a>)>() {
-            files.push(file);
+        let mut pairs = lists::objects(&pairs);
+        while let Some(_name) = pairs.next() {
+            // One that is missing is a member that cannot be had.
+            let file = pairs.next().flatten().and_then(Object::into_dict);
+            files.push(file.unwrap_or_else(Dict::empty));
         }
     }
-    for kid in node.get::<Array<'a>>(b"Kids").iter().flat_map(Array::iter::<Dict<'a>>) {
+    for kid in node.get::<Array<'a>>(b"Kids").iter().flat_map(lists::dicts) {
         collect(&kid, depth + 1, seen, files);
     }
 }
 
-fn give(position: u64, file: &Dict<'_>, want: Want, sink: &mut dyn Sink) -> Result<()> {
+fn give(file: &Dict<'_>, want: Want, members: &mut Members<'_>) -> Result<()> {
     let name = [&b"UF"[..], b"F"].iter().find_map(|key| file.get::<PdfString<'_>>(key));
-    let path = name.map_or_else(|| format!("attachment-{}", position + 1), |name| text_string(&name));
-    let content = file
-        .get::<Dict<'_>>(b"EF")
-        .and_then(|embedded| [&b"UF"[..], b"F"].iter().find_map(|key| embedded.get::<Stream<'_>>(key)));
-    let Some(content) = content else {
-        return sink.child_failed(position, &path, &Error::corrupt("attachment has no content"));
+    let path = name.map_or_else(|| format!("attachment-{}", members.count() + 1), |name| text_string(&name));
+    let Some(content) = content(file) else {
+        return members.refuse(&path, &Error::corrupt("attachment has no content"));
     };
     if !want.children {
-        let media_type = media_type_of_name(&path).to_owned();
-        let bytes = content.raw_data().len() as u64;
-        return sink.put(Found::ChildListed { position, path, media_type, bytes });
+        return members.list(&path, content.raw_data().len() as u64);
     }
     let Ok(bytes) = content.decoded_data() else {
-        return sink.child_failed(position, &path, &Error::corrupt("attachment cannot be unpacked"));
+        return members.refuse(&path, &Error::corrupt("attachment cannot be unpacked"));
     };
-    sink.put(Found::ChildBegin { position, path, bytes: Some(bytes.len() as u64) })?;
-    for piece in bytes.chunks(CHUNK_BYTES) {
-        sink.put(Found::ChildChunk(piece.to_vec().into()))?;
-    }
-    sink.put(Found::ChildEnd)
+    members.begin(&path, Some(bytes.len() as u64))?;
+    members.write(&bytes)?;
+    members.end()
 }

@@ -12,6 +12,8 @@ use hayro_syntax::Filter;
 use hayro_syntax::object::{Array, Stream};
 use hayro_syntax::page::Page;
 
+use super::lists;
+
 /// Deflate makes at most so many bytes of one.
 const MOST_PER_BYTE: u64 = 1032;
 
@@ -22,7 +24,7 @@ pub(super) fn check(page: &Page<'_>, limits: &ReadLimits) -> Result<()> {
         return check_stream(&stream, limits, &mut total);
     }
     let Some(streams) = page.raw().get::<Array<'_>>(b"Contents") else { return Ok(()) };
-    streams.iter::<Stream<'_>>().try_for_each(|stream| check_stream(&stream, limits, &mut total))
+    lists::streams(&streams).try_for_each(|stream| check_stream(&stream, limits, &mut total))
 }
 
 fn check_stream(stream: &Stream<'_>, limits: &ReadLimits, total: &mut u64) -> Result<()> {

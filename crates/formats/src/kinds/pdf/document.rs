@@ -15,6 +15,7 @@ use docmill_core::{Error, Result};
 use hayro_interpret::kurbo::Rect;
 use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page};
 use hayro_syntax::Pdf;
+use hayro_syntax::object::Object;
 use hayro_syntax::page::Page as Source;
 
 use super::device::{self, Glyphs};
@@ -23,7 +24,7 @@ use super::gate::{self, Evidence, Layer, Verdict};
 use super::marks::Marks;
 use super::program::Programs;
 use super::second::{self, Second};
-use super::{articles, bomb, layout, notes, render};
+use super::{articles, bomb, layout, lists, notes, render};
 use crate::sink::Sink;
 
 /// A document, and what is kept from page to page.
@@ -106,6 +107,10 @@ impl<'a> Document<'a> {
         if glyphs.overflowed() {
             let message = format!("page {number} has more glyphs than are read ({})", device::MAX_GLYPHS);
             sink.warn(Problem::new(ErrorKind::LimitExceeded, message).on_page(number))?;
+        }
+        if lacks_content(page) {
+            let message = format!("content of page {number} is not in the file, or not all of it");
+            sink.warn(Problem::new(ErrorKind::Corrupt, message).on_page(number))?;
         }
         let (known, guessed, unknown) = (glyphs.known(), glyphs.guessed(), glyphs.unknown());
         let (invisible, outside) = (glyphs.invisible(), glyphs.outside());
@@ -261,6 +266,19 @@ impl<'a> Document<'a> {
         let mut glyphs = if bodies { glyphs.with_bodies() } else { glyphs };
         interpret_page(page, &mut context, &mut glyphs);
         glyphs
+    }
+}
+
+/// Whether a page refers to content that cannot be had: an end that was cut off takes it along.
+fn lacks_content(page: &Source<'_>) -> bool {
+    match page.raw().get::<Object<'_>>(b"Contents") {
+        Some(Object::Array(parts)) => {
+            let is_there =
+                |part: &Option<Object<'_>>| matches!(part, Some(Object::Stream(_) | Object::Null(_)));
+            !lists::objects(&parts).all(|part| is_there(&part))
+        }
+        Some(_) => false,
+        None => page.raw().contains_key(b"Contents"),
     }
 }
 

@@ -15,6 +15,7 @@ mod document;
 mod gate;
 mod layout;
 mod letters;
+mod lists;
 mod marks;
 mod metadata;
 mod notes;
@@ -55,7 +56,11 @@ impl Format for Pdf {
 
     fn sniff(&self, head: &Head<'_>) -> Option<Claim> {
         let start = &head.bytes[..head.bytes.len().min(SIGNATURE_WITHIN_BYTES)];
-        let at = start.windows(5).position(|w| w == b"%PDF-")?;
+        let Some(at) = start.windows(5).position(|w| w == b"%PDF-") else {
+            // Without its signature, or with too much before it, it can be read by searching for its objects.
+            let has_objects = head.extension == "pdf" && memchr::memmem::find(head.bytes, b" obj").is_some();
+            return has_objects.then_some(Claim::likely("application/pdf"));
+        };
         let begins = start[..at].trim_ascii().is_empty() || start[..at] == *b"\xef\xbb\xbf";
         if begins || head.extension == "pdf" {
             return Some(Claim::certain("application/pdf"));
@@ -85,7 +90,7 @@ impl Format for Pdf {
             bookmarks::emit(pdf.xref(), sink)?;
         }
         if want.children || want.listing {
-            attachments::emit(pdf.xref(), want, sink)?;
+            attachments::emit(&pdf, want, sink)?;
         }
         if !want.text && !want.needs_drawn_pages() {
             return Ok(());

@@ -3,6 +3,7 @@
 use hayro_syntax::object::{Array, Dict, Name, String as PdfString};
 use hayro_syntax::page::Page;
 
+use super::lists;
 use super::metadata::text_string;
 
 /// A note that is not to be seen.
@@ -18,7 +19,7 @@ const DEEPEST: usize = 8;
 pub(super) fn text(page: &Page<'_>) -> String {
     let mut out = String::new();
     let Some(notes) = page.raw().get::<Array<'_>>(b"Annots") else { return out };
-    for note in notes.iter::<Dict<'_>>().take(MOST) {
+    for note in lists::dicts(&notes).take(MOST) {
         if let Some(text) = said(&note) {
             let text = text_string(&text);
             if !text.trim().is_empty() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::tests_support::{EVERYTHING, fixture, read_bytes, read_fixture, try_read};
+use crate::tests_support::{EVERYTHING, fixture, members, read_bytes, read_fixture, try_read};
 use docmill_core::artifact::TextSource;
 use docmill_core::error::ErrorKind;
 use docmill_core::limits::Limits;
@@ -142,6 +142,52 @@ fn attached_files_are_children() {
     assert!(children.contains(&&Found::ChildBegin { position: 0, path: "data.txt".into(), bytes: Some(5) }));
     assert!(children.contains(&&Found::ChildChunk(b"hello".to_vec().into())));
     assert!(children.iter().any(|f| matches!(f, Found::ChildFailed { position: 1, .. })), "{children:?}");
+}
+
+#[test]
+fn what_is_missing_from_a_list_hides_nothing_behind_it() {
+    let page = "/Annots[99 0 R null <</Subtype/Text/Contents(check this)>>]";
+    let objects = [
+        "<</Names[(a) 99 0 R (b) 5 0 R]>>",
+        "<</Type/Filespec/UF(data.txt)/EF<</F 6 0 R>>>>",
+        "<</Length 5>> stream\nhello\nendstream",
+    ];
+    let found = read_bytes("a.pdf", &document("/Names<</EmbeddedFiles 4 0 R>>", page, "", &objects));
+    assert_eq!(found.text(), "check this\n");
+    let expected = [
+        ("attachment-1".to_owned(), Err(ErrorKind::Corrupt)),
+        ("data.txt".to_owned(), Ok(b"hello".to_vec())),
+    ];
+    assert_eq!(members(&found), expected);
+}
+
+#[test]
+fn page_whose_content_is_not_in_the_file_is_warned_about() {
+    let whole = String::from_utf8(document("", "", "BT /F 20 Tf 50 50 Td (seen) Tj ET", &[])).unwrap();
+    assert!(read_bytes("a.pdf", whole.as_bytes()).warnings().is_empty());
+    for (lost, text) in [("/Contents 99 0 R", ""), ("/Contents[99 0 R 9 0 R]", "seen\n")] {
+        let found = read_bytes("a.pdf", whole.replace("/Contents 9 0 R", lost).as_bytes());
+        assert_eq!(found.text(), text, "{lost}");
+        let warning = found.warnings()[0];
+        assert_eq!((warning.kind, warning.page), (ErrorKind::Corrupt, Some(1)), "{lost}");
+    }
+}
+
+#[test]
+fn files_that_are_pinned_to_pages_are_children_too_and_none_comes_twice() {
+    let objects = [
+        "<</Names[(a) 5 0 R]>>",
+        "<</Type/Filespec/UF(data.txt)/EF<</F 6 0 R>>>>",
+        "<</Length 5>> stream\nhello\nendstream",
+        "<</Type/Filespec/F(pinned.txt)/EF<</F 8 0 R>>>>",
+        "<</Length 3>> stream\nyes\nendstream",
+    ];
+    let page = "/Annots[<</Subtype/FileAttachment/FS 5 0 R>> <</Subtype/FileAttachment/FS 7 0 R>>]";
+    let found = read_bytes("a.pdf", &document("/Names<</EmbeddedFiles 4 0 R>>", page, "", &objects));
+    let expected =
+        [("data.txt".to_owned(), Ok(b"hello".to_vec())), ("pinned.txt".to_owned(), Ok(b"yes".to_vec()))];
+    assert_eq!(members(&found), expected);
+    assert!(found.0.contains(&Found::Declared(2)));
 }
 
 #[test]

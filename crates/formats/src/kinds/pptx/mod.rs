@@ -3,6 +3,8 @@
 
 mod slide;
 
+use std::collections::HashSet;
+
 use docmill_core::Result;
 use docmill_core::wire::{Found, ReadLimits, Want};
 
@@ -11,11 +13,12 @@ use crate::input::Input;
 use crate::shared::document::{Troubles, native_page};
 use crate::shared::flow::Flow;
 use crate::shared::inline::Pictures;
-use crate::shared::opc::{Relations, chart, embedded, main_part, tell_properties};
+use crate::shared::opc::{Relations, chart, drawing, embedded, main_part, tell_properties};
 use crate::shared::package::Package;
 use crate::shared::xml::{Node, Xml};
 use crate::sink::Sink;
 use crate::sniff::Head;
+use slide::Part;
 
 pub(super) struct Pptx;
 
@@ -54,11 +57,15 @@ impl Format for Pptx {
         }
         let mut all_relations = Vec::new();
         let mut pictures = Pictures::new(want);
+        let mut templates = HashSet::new();
         for (index, part) in slides.iter().enumerate() {
             let relations = relations_of(&mut package, part, limits, &mut troubles)?;
             if want.text {
                 let mut flow = Flow::default();
                 let result = page(&mut package, part, &relations, limits, &mut troubles, &mut flow);
+                let result = result.and_then(|()| {
+                    template(&mut package, &relations, &mut templates, limits, &mut troubles, &mut flow)
+                });
                 troubles.cut(&flow);
                 let number = index as u32 + 1;
                 sink.page(native_page(number, "text of the slide and its notes", flow.finish()))?;
@@ -139,7 +146,7 @@ fn page(
     flow: &mut Flow,
 ) -> Result<()> {
     let charts = match package.part(part) {
-        Ok(Some(content)) => slide::write(Xml::new(content, part, limits), flow, troubles)?,
+        Ok(Some(content)) => slide::write(Xml::new(content, part, limits), Part::Whole, flow, troubles)?,
         Ok(None) => Vec::new(),
         Err(e) => {
             troubles.note(Err(e))?;
@@ -153,6 +160,12 @@ fn page(
     }
     for (kind, heading) in [("diagramData", None), ("notesSlide", Some("Notes:")), ("comments", None)] {
         for target in relations.of_kind(kind) {
+            let mut beside = Flow::default();
+            if kind == "diagramData" {
+                troubles.note(drawing::write(package, target, limits, &mut beside))?;
+                add(&mut beside, heading, flow);
+                continue;
+            }
             let content = match package.part(target) {
                 Ok(Some(content)) => content,
                 Ok(None) => continue,
@@ -166,18 +179,47 @@ fn page(
                 troubles.note(slide::write_comments(xml, flow))?;
                 continue;
             }
-            let mut beside = Flow::default();
-            slide::write(xml, &mut beside, troubles)?;
-            let text = beside.finish();
-            if !text.trim().is_empty() {
-                flow.gap();
-                if let Some(heading) = heading {
-                    flow.text(heading);
-                    flow.end_line();
-                }
-                flow.text(&text);
-            }
+            slide::write(xml, Part::Whole, &mut beside, troubles)?;
+            add(&mut beside, heading, flow);
         }
+    }
+    Ok(())
+}
+
+/// Adds what stands beside a slide behind an empty line, if it says anything.
+fn add(beside: &mut Flow, heading: Option<&str>, flow: &mut Flow) {
+    let text = beside.finish();
+    if text.trim().is_empty() {
+        return;
+    }
+    flow.gap();
+    if let Some(heading) = heading {
+        flow.text(heading);
+        flow.end_line();
+    }
+    flow.text(&text);
+}
+
+/// What stands on every slide of a sort, with the first one of that sort.
+fn template(
+    package: &mut Package<'_>,
+    slide: &Relations,
+    seen: &mut HashSet<String>,
+    limits: &ReadLimits,
+    troubles: &mut Troubles,
+    flow: &mut Flow,
+) -> Result<()> {
+    let mut next = slide.of_kind("slideLayout").next().map(str::to_owned);
+    while let Some(part) = next.filter(|part| seen.insert(part.clone())) {
+        match package.part(&part) {
+            Ok(Some(content)) => {
+                slide::write(Xml::new(content, &part, limits), Part::Template, flow, troubles)?;
+            }
+            Ok(None) => {}
+            Err(e) => troubles.note(Err(e))?,
+        }
+        let above = relations_of(package, &part, limits, troubles)?;
+        next = above.of_kind("slideMaster").next().map(str::to_owned);
     }
     Ok(())
 }

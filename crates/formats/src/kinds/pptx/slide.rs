@@ -12,8 +12,22 @@ const MAX_CHARTS: usize = 100;
 /// Places on a slide that hold no text of its own.
 const EMPTY_PLACES: &[&str] = &["sldNum", "sldImg"];
 
+/// What is written of a part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A slide, its notes, a diagram: everything.
+    Whole,
+    /// What slides are made after: only what stands on each of them, without the places that they fill.
+    Template,
+}
+
 /// Writes what stands on a slide and gives the relations of its charts.
-pub(super) fn write(mut xml: Xml<'_>, flow: &mut Flow, troubles: &mut Troubles) -> Result<Vec<String>> {
+pub(super) fn write(
+    mut xml: Xml<'_>,
+    part: Part,
+    flow: &mut Flow,
+    troubles: &mut Troubles,
+) -> Result<Vec<String>> {
     let mut charts = Vec::new();
     let mut is_empty_place = false;
     loop {
@@ -26,7 +40,7 @@ pub(super) fn write(mut xml: Xml<'_>, flow: &mut Flow, troubles: &mut Troubles) 
                 "sp" => is_empty_place = false,
                 "ph" => {
                     let kind = tag.get("type").unwrap_or_default();
-                    is_empty_place = EMPTY_PLACES.contains(&kind.as_str());
+                    is_empty_place = part == Part::Template || EMPTY_PLACES.contains(&kind.as_str());
                 }
                 "t" => {
                     let text = xml.text_inside();

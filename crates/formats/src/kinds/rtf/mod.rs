@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::shared::document::{Troubles, hand_on};
 use crate::shared::members::Members;
 use crate::shared::pager::Pager;
-use crate::sink::Sink;
+use crate::sink::{Collected, Sink};
 use crate::sniff::Head;
 use tokens::Tokens;
 use walk::Walk;
@@ -73,6 +73,13 @@ impl Format for Rtf {
         }
         troubles.tell(sink)
     }
+}
+
+/// The text of a message that is rich text, as mail programs keep it.
+pub(crate) fn rich_text(rich: Vec<u8>, limits: &ReadLimits) -> Result<String> {
+    let mut found = Collected::default();
+    Rtf.parse(&mut Input::from_bytes(rich), Want::TEXT, limits, &mut found)?;
+    Ok(found.pages().iter().map(|page| page.text.as_str()).collect())
 }
 
 #[cfg(test)]

@@ -40,3 +40,19 @@ fn text_made_from_html_loses_its_markup() {
 fn binary_data_is_passed_over() {
     assert_eq!(read_bytes("a.rtf", b"{\\rtf1 a{\\pict\\bin4 }}}}}b\\par c}").text(), "ab\nc\n");
 }
+
+#[test]
+fn boxes_of_old_programs_are_read_once() {
+    let old = r"{\*\do\dobxpage{\dptxbxtext In the box\par}\dpx0}";
+    let both = format!(r"{{\shp{{\*\shpinst{{\sp{{\sn x}}}}{{\shptxt In the box\par}}}}{{\shprslt{old}}}}}");
+    for shape in [old.to_owned(), both] {
+        let rtf = format!(r"{{\rtf1 Beside {shape}it.\par}}");
+        assert_eq!(read_bytes("a.rtf", rtf.as_bytes()).text(), "Beside it.\nIn the box\n", "{shape}");
+    }
+}
+
+#[test]
+fn plain_text_is_in_the_character_set_of_the_default_font() {
+    let rtf = b"{\\rtf1\\ansi\\ansicpg1252\\deff1{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset204 B;}}\\pard\\plain \\'cf\\'f0\\f0 \\'e4\\plain\\'e8\\par}";
+    assert_eq!(read_bytes("a.rtf", rtf).text(), "Прäи\n");
+}

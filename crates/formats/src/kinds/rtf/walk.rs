@@ -79,6 +79,8 @@ pub(super) struct Walk {
     default_charset: Charset,
     fonts: HashMap<i32, Charset>,
     font: i32,
+    /// What text is in that names no other.
+    default_font: i32,
     starred: bool,
     /// The paragraph at hand is one of a table; a table is open.
     in_table: bool,
@@ -114,6 +116,7 @@ impl Walk {
             default_charset: charset,
             fonts: HashMap::new(),
             font: 0,
+            default_font: 0,
             starred: false,
             in_table: false,
             table_is_open: false,
@@ -278,9 +281,10 @@ impl Walk {
             "uc" => self.group.fallbacks = number.unwrap_or(1).clamp(0, 16).unsigned_abs(),
             "deleted" => self.group.is_deleted = number != Some(0),
             "htmlrtf" => self.group.is_markup = number != Some(0),
+            "deff" => self.default_font = number.unwrap_or(0),
             "plain" => {
                 self.group.is_deleted = false;
-                self.group.charset = self.default_charset;
+                self.set_font(self.default_font);
             }
             "yr" => self.date[0] = number.unwrap_or(0),
             "mo" => self.date[1] = number.unwrap_or(0),
@@ -339,12 +343,10 @@ impl Walk {
             self.group.place = Place::Nowhere;
         } else if is_header(word) && self.group.place == Place::Text {
             self.begin_aside(Ends::Beside);
-        } else if word == "shptxt" {
-            self.group.place = Place::Text;
+        } else if matches!(word, "shptxt" | "dptxbxtext") && self.group.place == Place::Text {
             self.begin_aside(Ends::Aside);
-        } else if word == "shpinst" {
+        } else if matches!(word, "shpinst" | "do") && self.group.place == Place::Text {
             // Holds the shape's text among its properties.
-            self.group.place = Place::Text;
         } else {
             return false;
         }

@@ -15,9 +15,9 @@ use crate::format::{Claim, Format};
 use crate::input::Input;
 use crate::shared::document::{Troubles, native_page};
 use crate::shared::flow::Flow;
-use crate::shared::opc::{Relations, chart, embedded, main_part, tell_properties};
+use crate::shared::opc::{Relations, chart, drawing, embedded, main_part, tell_properties};
 use crate::shared::package::Package;
-use crate::shared::xml::{Node, Xml};
+use crate::shared::xml::Xml;
 use crate::sink::Sink;
 use crate::sniff::Head;
 use book::{Book, Sheet};
@@ -108,46 +108,32 @@ fn page(
         Err(e) => Err(e),
     };
     troubles.note(result)?;
+    // Older programs are shown a copy of each thread, which says nothing more.
+    let threads = relations.of_kind("threadedComment").next().is_some();
     for part in relations.of_kind("comments").chain(relations.of_kind("threadedComment")) {
         let result = match package.part(part) {
             Ok(Some(content)) if part.ends_with(".bin") => binary::comments(content, part, flow),
-            Ok(Some(content)) => sheet::write_comments(Xml::new(content, part, limits), flow),
+            Ok(Some(content)) => sheet::write_comments(Xml::new(content, part, limits), threads, flow),
             Ok(None) => Ok(()),
             Err(e) => Err(e),
         };
         troubles.note(result)?;
     }
     for part in relations.of_kind("drawing") {
-        troubles.note(drawing(package, part, limits, flow))?;
+        troubles.note(over_sheet(package, part, limits, flow))?;
     }
     Ok(())
 }
 
-/// Text boxes and charts that lie over a sheet.
-fn drawing(package: &mut Package<'_>, part: &str, limits: &ReadLimits, flow: &mut Flow) -> Result<()> {
+/// Text boxes, charts and diagrams that lie over a sheet.
+fn over_sheet(package: &mut Package<'_>, part: &str, limits: &ReadLimits, flow: &mut Flow) -> Result<()> {
     let relations = Relations::of(package, part, limits)?;
-    let Some(content) = package.part(part)? else { return Ok(()) };
-    let mut xml = Xml::new(content, part, limits);
-    loop {
-        match xml.next() {
-            Node::Open(tag) => match tag.name() {
-                "t" => {
-                    let text = xml.text_inside();
-                    flow.text(&text);
-                }
-                "br" => flow.line_break(),
-                "Fallback" => xml.skip(),
-                _ => {}
-            },
-            Node::Close("p") => flow.end_line(),
-            Node::Close(_) | Node::Text(_) => {}
-            Node::End => break,
-        }
-    }
-    flow.end_line();
-    xml.finish()?;
+    drawing::write(package, part, limits, flow)?;
     for target in relations.of_kind("chart") {
         chart::write(package, target, limits, flow)?;
+    }
+    for target in relations.of_kind("diagramData") {
+        drawing::write(package, target, limits, flow)?;
     }
     Ok(())
 }

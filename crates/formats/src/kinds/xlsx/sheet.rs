@@ -18,6 +18,8 @@ struct Cell {
     kind: String,
     format: usize,
     value: String,
+    /// What it is computed from.
+    formula: String,
 }
 
 pub(super) fn write(mut xml: Xml<'_>, book: &Book, flow: &mut Flow) -> Result<()> {
@@ -34,12 +36,14 @@ pub(super) fn write(mut xml: Xml<'_>, book: &Book, flow: &mut Flow) -> Result<()
                     cell.kind = tag.get_exact("t").unwrap_or_default();
                     cell.format = tag.get_exact("s").and_then(|s| s.parse().ok()).unwrap_or(0);
                     cell.value.clear();
+                    cell.formula.clear();
                 }
+                "f" => cell.formula = xml.text_inside(),
                 "v" | "t" => {
                     let text = xml.text_inside();
                     cell.value.push_str(&text);
                 }
-                "rPh" | "f" => xml.skip(),
+                "rPh" => xml.skip(),
                 name if HEADERS.contains(&name) => {
                     let text = header_text(&xml.text_inside());
                     headers.push(text);
@@ -49,6 +53,7 @@ pub(super) fn write(mut xml: Xml<'_>, book: &Book, flow: &mut Flow) -> Result<()
             Node::Close("c") => {
                 write_cell(&cell, book, flow, column);
                 cell.value.clear();
+                cell.formula.clear();
             }
             Node::Close("row") => flow.end_row(),
             Node::Close(_) | Node::Text(_) => {}
@@ -75,6 +80,10 @@ fn column_of(name: &str) -> Option<u32> {
 fn write_cell(cell: &Cell, book: &Book, flow: &mut Flow, column: u32) {
     let value = cell.value.trim();
     if value.is_empty() {
+        // Programs that only write workbooks leave the computing to whoever opens them.
+        if !cell.formula.trim().is_empty() && cell.kind.is_empty() {
+            flow.text_in_column(column, &format!("={}", cell.formula.trim()));
+        }
         return;
     }
     match cell.kind.as_str() {
@@ -94,7 +103,8 @@ fn write_cell(cell: &Cell, book: &Book, flow: &mut Flow, column: u32) {
     }
 }
 
-pub(super) fn write_comments(mut xml: Xml<'_>, flow: &mut Flow) -> Result<()> {
+/// Writes comments. With `threads` those are left out that only repeat a thread, which comes in a part of its own.
+pub(super) fn write_comments(mut xml: Xml<'_>, threads: bool, flow: &mut Flow) -> Result<()> {
     let mut authors: Vec<String> = Vec::new();
     let mut in_comment = false;
     loop {
@@ -110,11 +120,14 @@ pub(super) fn write_comments(mut xml: Xml<'_>, flow: &mut Flow) -> Result<()> {
                     let author = tag.get_exact("authorId").and_then(|id| id.parse::<usize>().ok());
                     let author = author.and_then(|at| authors.get(at)).map(|a| a.trim()).unwrap_or_default();
                     // The author of a threaded comment stands here as an identifier for programs.
-                    let by = if author.is_empty() || author.starts_with("tc={") {
-                        String::new()
-                    } else {
-                        format!(" by {author}")
-                    };
+                    let repeats = author.starts_with("tc={");
+                    let by =
+                        if author.is_empty() || repeats { String::new() } else { format!(" by {author}") };
+                    if repeats && threads {
+                        in_comment = false;
+                        xml.skip();
+                        continue;
+                    }
                     flow.end_line();
                     flow.label(format!("comment on {place}{by}:"));
                 }

@@ -1,7 +1,7 @@
 use docmill_core::limits::Limits;
 use docmill_core::wire::ReadLimits;
 
-use crate::tests_support::{EVERYTHING, fixture, package_of, read_fixture, try_read};
+use crate::tests_support::{EVERYTHING, fixture, package_of, read_bytes, read_fixture, try_read};
 
 #[test]
 fn sheets_are_pages_that_begin_with_their_name() {
@@ -56,4 +56,37 @@ fn damaged_shared_texts_cost_their_cells_only() {
     assert!(result.is_ok(), "{result:?}");
     assert_eq!(found.text(), "sheet1\nkept\t\t3\n");
     assert_eq!(found.warnings().len(), 1);
+}
+
+/// A workbook of one sheet with these rows, and these further parts.
+fn book(rows: &str, more: &[(&str, &[u8])]) -> Vec<u8> {
+    let sheet = format!("<worksheet>{rows}</worksheet>");
+    let mut parts: Vec<(&str, &[u8])> = vec![
+        ("[Content_Types].xml", b"<Types/>"),
+        ("xl/workbook.xml", b"<workbook/>"),
+        ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+    ];
+    parts.extend(more);
+    package_of(&parts)
+}
+
+#[test]
+fn formula_that_nobody_has_computed_is_shown_and_a_computed_one_is_not() {
+    let rows = "<row><c><f>SUM(A1:A3)</f></c><c><f>1+1</f><v>2</v></c><c t='str'><f>T(\"\")</f><v></v></c>\
+        <c><f t='shared' si='0'/></c><c><v>5</v></c></row>";
+    assert_eq!(read_bytes("a.xlsx", &book(rows, &[])).text(), "sheet1\n=SUM(A1:A3)\t2\t\t\t5\n");
+}
+
+#[test]
+fn thread_of_comments_is_told_once() {
+    let relations = b"<Relationships><Relationship Id='1' Type='x/comments' Target='../c.xml'/>\
+        <Relationship Id='2' Type='x/threadedComment' Target='../t.xml'/></Relationships>";
+    let old = b"<comments><authors><author>tc={1}</author><author>Ada</author></authors><commentList>\
+        <comment ref='A1' authorId='0'><text><t>[Threaded comment] Really?</t></text></comment>\
+        <comment ref='A2' authorId='1'><text><t>A note</t></text></comment></commentList></comments>";
+    let new = b"<ThreadedComments><threadedComment ref='A1'><text>Really?</text></threadedComment></ThreadedComments>";
+    let more: [(&str, &[u8]); 3] =
+        [("xl/worksheets/_rels/sheet1.xml.rels", relations), ("xl/c.xml", old), ("xl/t.xml", new)];
+    let found = read_bytes("a.xlsx", &book("<row><c><v>1</v></c></row>", &more));
+    assert_eq!(found.text(), "sheet1\n1\ncomment on A2 by Ada: A note\ncomment on A1: Really?\n");
 }

@@ -103,7 +103,10 @@ pub(crate) fn code_page(page: u16) -> Charset {
         936 => "gbk".to_owned(),
         949 => "euc-kr".to_owned(),
         950 => "big5".to_owned(),
-        10000 => "macintosh".to_owned(),
+        866 => "ibm866".to_owned(),
+        // The second is how Excel of old calls it.
+        10000 | 32768 => "macintosh".to_owned(),
+        10007 => "x-mac-cyrillic".to_owned(),
         20127 => "us-ascii".to_owned(),
         other => format!("windows-{other}"),
     };

@@ -9,7 +9,7 @@ use docmill_core::Result;
 use docmill_core::wire::{ReadLimits, Want};
 
 use crate::kinds::visible_text;
-use crate::shared::charset::Charset;
+use crate::shared::charset::{Charset, of_seven_bits};
 use crate::shared::members::Members;
 use crate::shared::pager::Pager;
 
@@ -140,6 +140,9 @@ pub(crate) fn decode(bytes: &[u8], label: Option<&str>) -> (String, u64) {
     let charset = if says_nothing { None } else { label.as_deref().and_then(Charset::from_label) };
     if let Some(charset) = charset {
         let decoded = charset.decode(bytes);
+        return (decoded.text, decoded.replaced);
+    }
+    if let Some(decoded) = label.as_deref().and_then(|label| of_seven_bits(label, bytes)) {
         return (decoded.text, decoded.replaced);
     }
     if let Some(label) = label.filter(|_| !says_nothing)

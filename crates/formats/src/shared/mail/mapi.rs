@@ -6,6 +6,7 @@ use docmill_core::wire::ReadLimits;
 use docmill_core::{Error, Result};
 
 use super::body::{Body, decode};
+use crate::kinds::rich_text;
 use crate::sink::Sink;
 
 /// Identifiers of properties.
@@ -45,6 +46,7 @@ pub(crate) mod kind {
     pub(crate) const UNICODE: u16 = 0x001f;
     pub(crate) const OBJECT: u16 = 0x000d;
     pub(crate) const BINARY: u16 = 0x0102;
+    pub(crate) const NUMBER: u16 = 0x0003;
 }
 
 /// Properties of a message, a recipient or an attachment.
@@ -109,9 +111,9 @@ impl Properties {
         moment_of(ticks)
     }
 
-    /// The character set of texts that are not Unicode.
+    /// The character set of texts that are not Unicode. That of the HTML is another, but better than none.
     fn charset(&self) -> Option<String> {
-        self.number(id::INTERNET_CODE_PAGE).or_else(|| self.number(id::CODE_PAGE)).and_then(charset_of)
+        self.number(id::CODE_PAGE).or_else(|| self.number(id::INTERNET_CODE_PAGE)).and_then(charset_of)
     }
 
     /// Gives what a message says of itself, apart from its recipients.
@@ -137,8 +139,8 @@ impl Properties {
         Ok(())
     }
 
-    /// The message's text, and its rich text where there is nothing else. One that cannot be read is warned about and
-    /// left out: the attachments behind it are worth having without it.
+    /// The message's text, that of its rich text where there is nothing else; rich text without words is given as it is.
+    /// One that cannot be read is warned about and left out: the attachments behind it are worth having without it.
     pub(crate) fn body(&self, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<(Body, Option<Vec<u8>>)> {
         let mut body = Body::default();
         if let Some(text) = self.text(id::BODY) {
@@ -154,7 +156,11 @@ impl Properties {
         }
         let rich = match self.get(id::RTF) {
             Some(rtf) if body.is_empty() => match super::rtf::expand(&rtf.value) {
-                Ok(rich) => Some(rich),
+                Ok(rich) => {
+                    let text = rich_text(rich.clone(), limits)?;
+                    body.add_plain(text.as_bytes(), Some("utf-8"), None);
+                    body.is_empty().then_some(rich)
+                }
                 Err(error) => {
                     let message = format!("the message's rich text was left out: {}", error.message());
                     sink.warn(Problem::new(ErrorKind::Corrupt, message))?;

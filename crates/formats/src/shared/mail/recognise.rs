@@ -1,5 +1,7 @@
 //! Whether bytes are a message, or a mailbox of messages. No signature says so: the header fields do.
 
+use std::ops::Range;
+
 /// Fields that only mail has; one of these makes a block of fields a message.
 const MAIL_FIELDS: &[&str] = &[
     "message-id",
@@ -25,11 +27,31 @@ const MORE_FIELDS: &[&str] = &[
     "content-disposition",
 ];
 
+/// What editors put before a text.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Where in a file of `length` bytes its message stands: behind a byte order mark, or, as Apple's programs store it
+/// (`.emlx`), between the number of its bytes and a list of properties.
+pub(crate) fn place_of_message(head: &[u8], length: u64) -> Range<u64> {
+    if head.starts_with(MARK) {
+        return MARK.len() as u64..length;
+    }
+    let counted = || {
+        let end = head.iter().take(32).position(|&b| b == b'\n')?;
+        let bytes: u64 = std::str::from_utf8(&head[..end]).ok()?.trim().parse().ok()?;
+        lines(&head[end + 1..]).next().and_then(field_name)?;
+        let begin = end as u64 + 1;
+        Some(begin..begin.checked_add(bytes)?.min(length))
+    };
+    counted().unwrap_or(0..length)
+}
+
 /// A block of header fields at the start, among them enough that only mail has. `named` says that the file is
 /// called a mail; then one field is enough.
 pub(crate) fn is_message(head: &[u8], named: bool) -> bool {
     let (mut sure, mut more) = (0, 0);
-    let mut lines = lines(head).skip_while(|line| line.trim_ascii().is_empty()).peekable();
+    let begin = place_of_message(head, u64::MAX).start as usize;
+    let mut lines = lines(&head[begin..]).skip_while(|line| line.trim_ascii().is_empty()).peekable();
     // Mail that was taken out of a mailbox often keeps the line that stood between the messages.
     if lines.peek().is_some_and(|line| separator(line)) {
         lines.next();
@@ -49,9 +71,10 @@ pub(crate) fn is_message(head: &[u8], named: bool) -> bool {
     (sure >= 1 && sure + more >= 3) || (named && sure + more >= 1)
 }
 
-/// A mailbox begins with the line between messages, and fields follow.
+/// A mailbox begins with the line between messages, and fields follow. Blank lines may stand before it.
 pub(crate) fn is_mailbox(head: &[u8]) -> bool {
-    let mut lines = lines(head);
+    let head = head.strip_prefix(MARK).unwrap_or(head);
+    let mut lines = lines(head).skip_while(|line| line.trim_ascii().is_empty());
     lines.next().is_some_and(separator)
         && lines.find(|line| !line.starts_with(b">From ")).is_some_and(|line| field_name(line).is_some())
 }
@@ -92,6 +115,21 @@ mod tests {
         for no in ["From Monday on it rained", "From: a@b", "From 10:00 on", ">From a@b Mon Jan 1 10:00:00"] {
             assert!(!separator(no.as_bytes()), "{no}");
         }
+    }
+
+    #[test]
+    fn message_may_stand_behind_a_mark_or_its_length() {
+        let mail = b"Subject: x\nDate: y\nFrom: z\n\nhello\n";
+        let marked = [MARK, mail].concat();
+        let counted = [b"34        \n".as_slice(), mail, b"<?xml version=\"1.0\"?><plist/>"].concat();
+        for (file, begin) in [(mail.to_vec(), 0), (marked, 3), (counted, 11)] {
+            assert!(is_message(&file, false));
+            let place = place_of_message(&file, file.len() as u64);
+            assert_eq!(place, begin..begin + mail.len() as u64);
+        }
+        assert_eq!(place_of_message(b"12\nprose\n", 9), 0..9);
+        let mailbox = b"From a@b Mon Jan 1 10:00:00 2024\nSubject: x\n\n";
+        assert!(is_mailbox(&[MARK, b"\n\n", mailbox].concat()));
     }
 
     #[test]

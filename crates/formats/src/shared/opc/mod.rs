@@ -1,7 +1,8 @@
 //! What the formats of Office since 2007 have in common: parts in a package that name each other by relations,
-//! properties, charts, and files that are embedded.
+//! properties, charts, drawings, and files that are embedded.
 
 pub(crate) mod chart;
+pub(crate) mod drawing;
 pub(crate) mod embedded;
 pub(crate) mod properties;
 pub(crate) mod relations;
