@@ -143,12 +143,12 @@ pub static KEYS: &[Key] = &[
     key(
         "kinds.*.concurrency",
         Place::KindCount(|k| &mut k.concurrency),
-        "At most so many tasks of this kind run at once. In place of `*` stands the kind's name.",
+        "At most so many tasks of this kind run at once. `<name>` is the name of the kind, such as `extract-text`.",
     ),
     key(
         "kinds.*.per_second",
         Place::KindRate(|k| &mut k.per_second),
-        "At most so many tasks of this kind start in a second. In place of `*` stands the kind's name.",
+        "At most so many tasks of this kind start in a second. `<name>` is the name of the kind, such as `extract-text`.",
     ),
     key(
         "sandbox.mode",

@@ -86,7 +86,7 @@ struct Global {
     /// The configuration file [env: DOCMILL_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A server to talk to instead of the data directory
+    /// A server to talk to instead of the data directory; not in this version
     #[arg(long, global = true, value_name = "URL")]
     server: Option<String>,
     /// The tenant to work for [env: DOCMILL_TENANT]

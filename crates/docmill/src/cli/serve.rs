@@ -18,7 +18,7 @@ use crate::signals::Signals;
 /// Files that are open beside connections: the store, the index, blobs on their way, sockets of children.
 const OTHER_FILES: u64 = 512;
 
-/// Serve the HTTP interface and the page, and do the work
+/// Serve the dashboard and the HTTP interface, and do the work
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Where to listen

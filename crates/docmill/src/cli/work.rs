@@ -8,7 +8,7 @@ use crate::scraped::Scraped;
 use crate::session::Session;
 use crate::signals::Signals;
 
-/// Do the work that is queued, without a status page
+/// Do the work that is queued, without serving anything
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only these kinds of task
