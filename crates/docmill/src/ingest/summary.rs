@@ -24,7 +24,8 @@ pub(super) struct Cause {
     pub(super) count: u64,
     /// One of them, to begin with.
     pub(super) example: String,
-    pub(super) id: Option<String>,
+    /// What tells more about it.
+    pub(super) command: Option<String>,
 }
 
 pub(super) fn received(answer: &IngestAnswer) -> String {
@@ -49,9 +50,10 @@ pub(super) fn finished(answer: &IngestAnswer, audit: &AuditAnswer) -> String {
 }
 
 pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool) -> String {
+    // What came out of containers is among those that are open.
     let state = format!(
-        "interrupted: {} received, {} of them still open; nothing is lost",
-        counted(answer.received, "item", "items"),
+        "interrupted: {} so far, {} of them still open; nothing is lost",
+        counted(answer.received + answer.children, "item", "items"),
         count(answer.open)
     );
     let way_on = if sealed {
@@ -84,14 +86,17 @@ pub(super) async fn causes(session: &Session, batch_id: BatchId) -> Result<Vec<C
             let text =
                 |key: &str| event.detail.get(key).and_then(|v| v.as_str()).unwrap_or_default().to_owned();
             let failed = event.kind == EventType::Error;
-            let id = event.document_id.map(|id| id.to_string());
-            let id = id.or_else(|| event.ingestion_id.map(|id| id.to_string()));
+            let command = match (event.document_id, event.ingestion_id) {
+                (Some(id), _) if failed => Some(format!("docmill why {id}")),
+                (Some(id), _) => Some(format!("docmill show {id}")),
+                (None, id) => id.map(|id| format!("docmill why {id}")),
+            };
             let cause = causes.entry((failed, text("kind"))).or_insert_with(|| Cause {
                 failed,
                 kind: text("kind"),
                 count: 0,
                 example: text("message"),
-                id,
+                command,
             });
             cause.count += 1;
         }
@@ -112,9 +117,13 @@ pub(super) fn problems(answer: &IngestAnswer, audit: &AuditAnswer, causes: &[Cau
         let label = if cause.failed { "failed" } else { "note" };
         let items = counted(cause.count, "item", "items");
         lines.push(format!("{label}: {items}: {}: {}", cause.kind, shown(&cause.example)));
-        if let (true, Some(id)) = (cause.failed, &cause.id) {
-            lines.push(format!("hint: `docmill why {id}`"));
+        if let Some(command) = &cause.command {
+            lines.push(format!("hint: `{command}`"));
         }
+    }
+    if causes.iter().any(|cause| cause.failed && cause.count > 1) {
+        let all = format!("docmill events --type ERROR --batch {}", answer.batch_id);
+        lines.push(format!("hint: `{all}` has each that failed"));
     }
     if answer.dead > 0 {
         lines.push(format!(
@@ -174,7 +183,7 @@ mod tests {
             kind: "unreadable".into(),
             count: 1,
             example: "cannot read `a\nb`".into(),
-            id: Some("0192".into()),
+            command: Some("docmill why 0192".into()),
         };
         let text = finished(&answer(), &audit());
         assert!(
@@ -187,5 +196,26 @@ mod tests {
         {
             assert!(lines.contains(part), "{part} is missing in {lines}");
         }
+        assert!(!lines.contains("docmill events"), "one that failed is named already: {lines}");
+    }
+
+    #[test]
+    fn summary_leads_to_all_that_failed_if_there_are_more_than_it_names() {
+        let cause = Cause {
+            failed: true,
+            kind: "encrypted".into(),
+            count: 2,
+            example: "member is encrypted".into(),
+            command: None,
+        };
+        let lines = problems(&answer(), &audit(), &[cause]).join("\n");
+        assert!(lines.contains("docmill events --type ERROR --batch 0000"), "{lines}");
+    }
+
+    #[test]
+    fn interrupted_counts_what_came_out_of_containers_beside_what_is_open_of_it() {
+        let answer = IngestAnswer { received: 1, children: 999, open: 600, ..answer() };
+        let text = interrupted(&answer, "pile", true);
+        assert!(text.contains("1,000 items so far, 600 of them still open"), "{text}");
     }
 }
