@@ -12,11 +12,11 @@ pub(super) fn sentence(answer: &CountAnswer, one: &str, many: &str, verb: &str) 
         let left = if answer.skipped == 1 { "left as it is" } else { "left as they are" };
         out.push_str(&format!(", {} {left}", count(answer.skipped)));
         // One reason is that of all; of several each says for how many.
-        let one = answer.reasons.len() == 1;
+        let alone = answer.reasons.len() == 1;
         let reasons = answer
             .reasons
             .iter()
-            .map(|(why, n)| if one { why.clone() } else { format!("{} {why}", count(*n)) });
+            .map(|(why, n)| if alone { why.clone() } else { format!("{} {why}", count(*n)) });
         let reasons: Vec<String> = reasons.collect();
         if !reasons.is_empty() {
             out.push_str(&format!(" ({})", reasons.join(", ")));

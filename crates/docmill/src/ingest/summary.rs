@@ -49,17 +49,19 @@ pub(super) fn finished(answer: &IngestAnswer, audit: &AuditAnswer) -> String {
     line
 }
 
-pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool) -> String {
+pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool, guest: bool) -> String {
     // What came out of containers is among those that are open.
     let state = format!(
         "interrupted: {} so far, {} of them still open; nothing is lost",
         counted(answer.received + answer.children, "item", "items"),
         count(answer.open)
     );
-    let way_on = if sealed {
-        "hint: `docmill work --exit-when-idle` finishes the work".to_owned()
-    } else {
-        format!("hint: the same command with `--batch {}` resumes and adds nothing twice", shown(name))
+    let way_on = match (sealed, guest) {
+        (true, true) => "the docmill that owns the data directory goes on with the work".to_owned(),
+        (true, false) => "hint: `docmill work --exit-when-idle` finishes the work".to_owned(),
+        (false, _) => {
+            format!("hint: the same command with `--batch {}` resumes and adds nothing twice", shown(name))
+        }
     };
     format!("{state}\n{way_on}")
 }
@@ -215,7 +217,10 @@ mod tests {
     #[test]
     fn interrupted_counts_what_came_out_of_containers_beside_what_is_open_of_it() {
         let answer = IngestAnswer { received: 1, children: 999, open: 600, ..answer() };
-        let text = interrupted(&answer, "pile", true);
+        let text = interrupted(&answer, "pile", true, false);
         assert!(text.contains("1,000 items so far, 600 of them still open"), "{text}");
+        assert!(text.contains("docmill work"), "{text}");
+        let text = interrupted(&answer, "pile", true, true);
+        assert!(!text.contains("docmill work"), "another process does it, and would refuse: {text}");
     }
 }
