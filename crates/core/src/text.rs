@@ -1,4 +1,4 @@
-//! Text from outside: made safe to show, and cut into words.
+//! Text from outside: made safe to show, and cut into words; and sizes as people write them.
 
 /// Removes control and bidirectional-override characters, which could make a name look like another one or
 /// move the cursor of a terminal. The stored original stays as it came.
@@ -27,9 +27,34 @@ pub fn is_mark(c: char) -> bool {
     matches!(c, '\u{00ad}' | '\u{0300}'..='\u{036f}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
+/// A number of bytes for people: `1.4 MiB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: &[&str] = &["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for name in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = name;
+    }
+    format!("{value:.1} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::{shown, size};
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!(size(1023), "1023 B");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(size(5 << 30), "5.0 GiB");
+    }
 
     #[test]
     fn shown_defuses_newlines_and_overrides() {

@@ -1,5 +1,5 @@
-//! How things are written for people: tables, numbers, sizes, times. Data goes to stdout and nothing else
-//! does; everything said about it goes to stderr.
+//! How things are written for people: tables, numbers, times. Data goes to stdout and nothing else does;
+//! everything said about it goes to stderr.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -8,7 +8,7 @@ use docmill_core::redact::redacted;
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Where a command writes.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +91,28 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// At most so many columns of a text: of a longer one the beginning and, because names of files differ and tell their
+/// type there, the end.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let text = shown(text);
+    if text.width() <= most {
+        return text;
+    }
+    let fitting = |chars: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
+        let mut used = 0;
+        let fits = |c: &char| {
+            used += c.width().unwrap_or(0);
+            used <= room
+        };
+        chars.take_while(fits).collect()
+    };
+    let end = most.saturating_sub(1) / 3;
+    let mut out: String = fitting(&mut text.chars(), most.saturating_sub(1 + end)).iter().collect();
+    out.push('…');
+    out.extend(fitting(&mut text.chars().rev(), end).iter().rev());
+    out
+}
+
 /// `12,431`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -107,24 +129,6 @@ pub(crate) fn count(n: u64) -> String {
 /// `1 document`, `12,431 documents`.
 pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
-}
-
-/// `1.4 MiB`.
-pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: &[&str] = &["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for name in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = name;
-    }
-    format!("{value:.1} {unit}")
 }
 
 /// `3 s`, `4 min`, `2 h`, `5 d`.
@@ -159,6 +163,14 @@ mod tests {
     }
 
     #[test]
+    fn long_text_keeps_its_beginning_and_its_end() {
+        assert_eq!(shortened("letter.pdf", 10), "letter.pdf");
+        assert_eq!(shortened("the-old-letter.pdf", 13), "the-old-….pdf");
+        let wide = shortened(&"日本語".repeat(20), 13);
+        assert!(wide.width() <= 13 && wide.contains('…'), "{wide}");
+    }
+
+    #[test]
     fn numbers_are_grouped() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
@@ -168,10 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_times_are_short() {
-        assert_eq!(size(1023), "1023 B");
-        assert_eq!(size(1536), "1.5 KiB");
-        assert_eq!(size(5 << 30), "5.0 GiB");
+    fn times_are_short() {
         assert_eq!(relative(Timestamp(200_000), Timestamp(0)), "3 min ago");
         assert_eq!(relative(Timestamp(0), Timestamp(30_000)), "in 30 s");
         assert_eq!(relative(Timestamp(10), Timestamp(0)), "now");

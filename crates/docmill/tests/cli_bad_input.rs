@@ -65,6 +65,30 @@ fn links_that_lead_nowhere_or_in_a_circle_end_and_are_counted() {
 }
 
 #[test]
+fn what_never_came_in_is_led_to_and_named() {
+    let mill = Mill::new();
+    symlink("nothing", mill.input().join("dangling")).unwrap();
+    mill.run(&["ingest", "in"]).expect(7).says(&["hint: `docmill why "]);
+    let audit = mill.run(&["audit"]).expect(0).stdout;
+    assert!(audit.contains("docmill events --type ERROR"), "{audit}");
+    let events = mill.run(&["events", "--type", "ERROR"]).expect(0).stdout;
+    let id = events.split("ingestion ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let why = mill.run(&["why", id]).expect(0).stdout;
+    assert!(why.contains("in/dangling) is failed"), "{why}");
+    mill.run(&["retry", "--failed"]).expect(0).says(&["docmill events --type ERROR"]);
+}
+
+#[test]
+fn note_of_an_import_leads_to_the_document_it_is_about() {
+    let mill = Mill::new();
+    mill.write("cut.json", "{\"a\": [1,");
+    let said = mill.run(&["ingest", "in"]).expect(0).stderr;
+    let id = said.split("`docmill show ").nth(1).and_then(|rest| rest.split('`').next());
+    let shown = mill.run(&["show", id.unwrap()]).expect(0).stdout;
+    assert!(shown.contains("cut.json") && shown.contains("\nproblem "), "{shown}");
+}
+
+#[test]
 fn sockets_and_pipes_are_met_and_do_not_hold_anything_up() {
     let mill = Mill::new();
     mill.write("a.txt", "x\n");

@@ -59,11 +59,33 @@ fn paused_batch_is_left_alone_until_it_is_resumed() {
     let why =
         mill.run(&["why", list["documents"][0]["document_id"].as_str().unwrap(), "--json"]).expect(0).json();
     assert!(why["waiting_for"].as_str().unwrap().contains("paused"), "{why}");
+    let why = mill.run(&["why", list["documents"][0]["document_id"].as_str().unwrap()]).expect(0).stdout;
+    assert!(why.contains("paused") && !why.contains("tried again"), "nothing was tried yet: {why}");
 
     assert_eq!(count(&mill, &["resume", "b"]), 6);
     mill.run(&["work", "--exit-when-idle"]).expect(0);
     assert_eq!((counts(&mill), ingestions(&mill, "completed")), ([0, 0, 0, 0], 6));
     mill.run(&["audit"]).expect(0);
+}
+
+#[test]
+fn queued_work_that_nobody_does_is_said_to_wait() {
+    let mill = queued(1);
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    let asked = mill.run(&["reprocess", "--all", "--dry-run"]).expect(0).stderr;
+    assert!(!asked.contains("no worker"), "nothing was queued: {asked}");
+    mill.run(&["reprocess", "--all"]).expect(0).says(&["no worker runs; `docmill work --exit-when-idle`"]);
+}
+
+#[test]
+fn search_in_an_index_that_is_behind_says_so() {
+    let mill = queued(1);
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    mill.run(&["index", "rebuild", "--no-wait"]).expect(0);
+    mill.run(&["search", "ibis"]).expect(0).says(&["behind; `docmill work --exit-when-idle`"]);
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    let found = mill.run(&["search", "ibis"]).expect(0);
+    assert!(found.stdout.starts_with("1 hit") && !found.stderr.contains("behind"), "{}", found.stdout);
 }
 
 #[test]

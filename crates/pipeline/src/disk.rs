@@ -4,6 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use docmill_core::text::size;
 use docmill_core::{Error, Result};
 
 use crate::deps::Deps;
@@ -23,7 +24,9 @@ impl DiskWatch {
         let limit = deps.settings.limits.min_free_disk_bytes;
         match self.free_bytes(deps).await? {
             Some(free) if free < limit => Err(Error::disk_full(format!(
-                "{free} bytes are free where the blobs lie, less than the limit of {limit} bytes"
+                "{} are free where the blobs lie, less than the limit of {}",
+                size(free),
+                size(limit)
             ))
             .with_hint("make room, or lower `limits.min_free_disk_bytes`")),
             _ => Ok(()),

@@ -288,7 +288,7 @@ async fn receive_on_a_full_disk_accepts_nothing() {
     let offers = vec![offer("a.txt", Offered::Bytes(Bytes::from_static(b"x")))];
     let error = world.service.receive(world.tenant, offers).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::DiskFull);
-    assert!(error.message().contains("1000") && error.message().contains("536870912"));
+    assert!(error.message().contains("1000 B") && error.message().contains("512.0 MiB"));
     assert!(error.hint().unwrap().contains("limits.min_free_disk_bytes"));
     assert!(world.blobs.keys().is_empty());
 }

@@ -45,7 +45,12 @@ pub(super) fn page() -> String {
     for &code in ResultCode::ALL {
         let kinds = ErrorKind::ALL.iter().filter(|kind| ResultCode::of(**kind) == code);
         let pages: Vec<String> = kinds.map(|kind| format!("[`{kind}`](../errors/{kind}.md)")).collect();
-        let by = if pages.is_empty() { "nothing: it went well".to_owned() } else { pages.join(", ") };
+        let by = match code {
+            ResultCode::Success => "nothing: it went well".to_owned(),
+            // Of a problem alone, whatever the kind: the item completes.
+            ResultCode::NotExtracted => "any error while fields are taken".to_owned(),
+            _ => pages.join(", "),
+        };
         page.push_str(&format!("| `{}` | {by} |\n", code.name()));
     }
     page

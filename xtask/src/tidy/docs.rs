@@ -123,10 +123,22 @@ pub(super) fn check_kinds(tree: &Tree) -> Vec<Finding> {
 /// Decisions are numbered from 0001 without gaps or repeats.
 pub(super) fn check_adr_numbers(tree: &Tree) -> Vec<Finding> {
     (1..)
-        .zip(tree.under("docs/adr", "md").filter(|(path, _)| !path.ends_with("README.md")))
+        .zip(decisions(tree))
         .filter(|(number, (path, _))| !path.starts_with(&format!("docs/adr/{number:04}-")))
         .map(|(number, (path, _))| Finding::in_file(path, format!("its number should be {number:04}")))
         .collect()
+}
+
+/// A decision says below its title whether it holds.
+pub(super) fn check_adr_status(tree: &Tree) -> Vec<Finding> {
+    decisions(tree)
+        .filter(|(_, text)| !text.lines().nth(2).is_some_and(|line| line.starts_with("Status: ")))
+        .map(|(path, _)| Finding::at(path, 3, "this line should say `Status: …`"))
+        .collect()
+}
+
+fn decisions(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
+    tree.under("docs/adr", "md").filter(|(path, _)| !path.ends_with("README.md"))
 }
 
 /// The lines that are prose, with their numbers: fenced blocks are left out.
@@ -140,7 +152,7 @@ fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// What stands between backquotes, with its line.
-fn code_spans(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn code_spans(text: &str) -> impl Iterator<Item = (usize, &str)> {
     prose_lines(text)
         .flat_map(|(number, line)| line.split('`').skip(1).step_by(2).map(move |span| (number, span)))
 }
@@ -213,6 +225,18 @@ mod tests {
         assert_eq!(
             check_adr_numbers(&tree),
             [Finding::in_file("docs/adr/0003-b.md", "its number should be 0002")]
+        );
+    }
+
+    #[test]
+    fn decision_without_a_status_is_found() {
+        let tree = Tree::of(&[
+            ("docs/adr/0001-a.md", "# 0001 A\n\nStatus: accepted\n"),
+            ("docs/adr/0002-b.md", "# 0002 B\n\n## Context\n"),
+        ]);
+        assert_eq!(
+            check_adr_status(&tree),
+            [Finding::at("docs/adr/0002-b.md", 3, "this line should say `Status: …`")]
         );
     }
 }

@@ -59,11 +59,13 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     docs::check_links,
     docs::check_named_tests,
     docs::check_adr_numbers,
+    docs::check_adr_status,
     code::check,
     crash_points::check,
     dependencies::check,
     migrations::check,
     settings::check,
+    settings::check_pages,
     sizes::check,
     words::check,
 ];

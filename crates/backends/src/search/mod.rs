@@ -5,7 +5,7 @@
 //!
 //! What a user may type, what it means, what a word is, its stem and what is near to it are the same for every product:
 //! `syntax`, `meaning`, `words`, `stems`, `near`. A new product is one new module and its line in [`FACTORIES`]; the suite in
-//! `testkit/src/conformance/text_index.rs` says what it must do.
+//! `testkit/src/conformance/text_index` says what it must do.
 
 mod common;
 mod meaning;

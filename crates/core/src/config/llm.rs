@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::keys::{Key, Place, key};
+use super::key::{Key, Place, key};
 use crate::limits::KIB;
 
 /// Which language model is asked, and how.

@@ -6,7 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::check::check;
-use super::keys::{KEYS, Key, nearest};
+use super::key::{Key, nearest};
+use super::keys::KEYS;
 use super::settings::Settings;
 
 /// A value as it was written.

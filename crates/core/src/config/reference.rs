@@ -44,7 +44,9 @@ pub fn reference() -> String {
         let name = key.path.rsplit_once('.').map_or(key.path, |(_, name)| name);
         let default = match key.show(&defaults).pop() {
             Some((_, value)) if value != "\"\"" => format!("`{value}`"),
-            Some(_) => "see below".to_owned(),
+            // Found out when docmill starts: the text says how.
+            Some(_) if key.doc.contains("The default is ") => "see below".to_owned(),
+            Some(_) => "empty".to_owned(),
             None => "no limit".to_owned(),
         };
         page.push_str(&format!(

@@ -42,6 +42,9 @@ pub(crate) fn sum(answer: &AuditAnswer) -> String {
 
 fn human(answer: &AuditAnswer) -> String {
     let mut out = sum(answer);
+    if answer.failed > 0 {
+        out.push_str("\nfailed    `docmill events --type ERROR` names each, and `docmill why ID` says more");
+    }
     for (reason, n) in &answer.skipped {
         out.push_str(&format!("\nskipped   {} {reason}", count(*n)));
     }

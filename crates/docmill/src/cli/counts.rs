@@ -4,14 +4,20 @@ use docmill_core::answer::{CountAnswer, ModelEstimate};
 
 use crate::terminal::{count, counted};
 
-/// `3 documents started again, 2 left as they are (busy: 2)`.
+/// `3 documents started again, 2 left as they are (busy)`.
 pub(super) fn sentence(answer: &CountAnswer, one: &str, many: &str, verb: &str) -> String {
     let would = if answer.dry_run { "would be " } else { "" };
     let mut out = format!("{} {would}{verb}", counted(answer.count, one, many));
     if answer.skipped > 0 {
-        out.push_str(&format!(", {} left as they are", count(answer.skipped)));
-        let reasons: Vec<String> =
-            answer.reasons.iter().map(|(why, n)| format!("{why}: {}", count(*n))).collect();
+        let left = if answer.skipped == 1 { "left as it is" } else { "left as they are" };
+        out.push_str(&format!(", {} {left}", count(answer.skipped)));
+        // One reason is that of all; of several each says for how many.
+        let alone = answer.reasons.len() == 1;
+        let reasons = answer
+            .reasons
+            .iter()
+            .map(|(why, n)| if alone { why.clone() } else { format!("{} {why}", count(*n)) });
+        let reasons: Vec<String> = reasons.collect();
         if !reasons.is_empty() {
             out.push_str(&format!(" ({})", reasons.join(", ")));
         }
@@ -56,7 +62,10 @@ mod tests {
             ..CountAnswer::default()
         };
         let text = sentence(&answer, "document", "documents", "started again");
-        assert_eq!(text, "3 documents would be started again, 2 left as they are (busy: 2)");
+        assert_eq!(text, "3 documents would be started again, 2 left as they are (busy)");
+        let reasons = BTreeMap::from([("busy".to_owned(), 2), ("completed: use reprocess".to_owned(), 1)]);
+        let text = sentence(&CountAnswer { skipped: 3, reasons, ..answer }, "item", "items", "tried again");
+        assert!(text.ends_with("3 left as they are (2 busy, 1 completed: use reprocess)"), "{text}");
     }
 
     #[test]

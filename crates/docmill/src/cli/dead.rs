@@ -5,7 +5,7 @@ use docmill_core::answer::{CountAnswer, DeadAnswer};
 use docmill_core::call::Call;
 use docmill_core::id::TaskId;
 
-use super::{ask, counts, print};
+use super::{ask, counts, print, queue};
 use crate::context::{Context, Exit};
 use crate::terminal::{relative, table};
 
@@ -56,8 +56,10 @@ impl Args {
             }
             Action::Replay(which) => {
                 let call = Call::DeadReplay { ids: which.ids() };
-                let answer: CountAnswer = ask(cx, "dead replay", call).await?;
-                print(cx, &answer, |answer| counts::sentence(answer, "task", "tasks", "queued again"))?;
+                queue(cx, "dead replay", call, |answer| {
+                    counts::sentence(answer, "task", "tasks", "queued again")
+                })
+                .await?;
             }
             Action::Drop(which) => {
                 let call = Call::DeadDrop { ids: which.ids() };

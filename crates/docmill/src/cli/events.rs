@@ -98,7 +98,11 @@ fn line(cx: &Context, event: &Event) -> Result<()> {
     }
     let about = [
         event.task_kind.as_ref().map(ToString::to_string),
-        event.document_id.map(|id| format!("document {id}")),
+        // Content that never came in has no document.
+        match (event.document_id, event.ingestion_id) {
+            (Some(id), _) => Some(format!("document {id}")),
+            (None, id) => id.map(|id| format!("ingestion {id}")),
+        },
         event.batch_id.map(|id| format!("batch {id}")),
         event.detail.get("message").and_then(|m| m.as_str()).map(shown),
     ];

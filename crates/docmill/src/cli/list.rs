@@ -5,10 +5,15 @@ use docmill_core::Result;
 use docmill_core::answer::ListAnswer;
 use docmill_core::call::Call;
 use docmill_core::document::DocumentState;
+use docmill_core::text::size;
 
 use super::{ask, print};
 use crate::context::{Context, Exit};
-use crate::terminal::{relative, size, table};
+use crate::terminal::{relative, shortened, table};
+
+/// One long name would push the titles of all others off the screen; `--json` has it whole.
+const NAME_WIDTH: usize = 48;
+const TITLE_WIDTH: usize = 72;
 
 /// List documents, newest first
 #[derive(Debug, clap::Args)]
@@ -66,8 +71,8 @@ fn human(cx: &Context, answer: &ListAnswer) -> String {
                 size(line.bytes),
                 relative(now, line.created_at),
                 line.media_type.as_deref().map(short).unwrap_or_default(),
-                line.name.clone(),
-                line.title.clone().unwrap_or_default(),
+                shortened(&line.name, NAME_WIDTH),
+                shortened(line.title.as_deref().unwrap_or_default(), TITLE_WIDTH),
             ]
         })
         .collect();

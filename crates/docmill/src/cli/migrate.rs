@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use docmill_core::answer::MigrateAnswer;
 use docmill_core::clock::Clock;
+use docmill_core::text::size;
 use docmill_core::{Error, Result};
 use docmill_pipeline::maintenance::migrate::{MigrateOptions, Progress, migrate};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,7 +16,7 @@ use crate::context::{Context, Exit};
 use crate::ingest::walk::show;
 use crate::installation::{self, Place};
 use crate::signals::Signals;
-use crate::terminal::{complain, count, counted, size};
+use crate::terminal::{complain, count, counted};
 
 /// How often a line is written where nobody can watch a bar.
 const LINE_EVERY: Duration = Duration::from_secs(5);

@@ -48,6 +48,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{ArgAction, Parser, Subcommand};
+use docmill_core::answer::{CountAnswer, StatusAnswer};
 use docmill_core::call::Call;
 use docmill_core::clock::SystemClock;
 use docmill_core::{Error, Result};
@@ -86,7 +87,7 @@ struct Global {
     /// The configuration file [env: DOCMILL_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A server to talk to instead of the data directory
+    /// A server to talk to instead of the data directory; not in this version
     #[arg(long, global = true, value_name = "URL")]
     server: Option<String>,
     /// The tenant to work for [env: DOCMILL_TENANT]
@@ -281,6 +282,31 @@ async fn ask<T: DeserializeOwned>(cx: &Context, command: &str, call: Call) -> Re
     let closed = session.close(std::time::Duration::ZERO).await;
     let answer = answer?;
     closed?;
+    Ok(answer)
+}
+
+/// Asks for work to be queued, prints how much was, and says what does it if nobody is there to do it.
+async fn queue(
+    cx: &Context,
+    command: &str,
+    call: Call,
+    human: impl FnOnce(&CountAnswer) -> String,
+) -> Result<CountAnswer> {
+    let session = Session::open(&cx.settings, &cx.clock, command).await?;
+    let asked = async {
+        let answer: CountAnswer = session.ask(call).await?;
+        let waits = answer.count > 0 && !answer.dry_run && !cx.terminal.quiet;
+        let status: Option<StatusAnswer> = if waits { Some(session.ask(Call::Status).await?) } else { None };
+        Ok((answer, status))
+    };
+    let asked: Result<_> = asked.await;
+    let closed = session.close(std::time::Duration::ZERO).await;
+    let (answer, status) = asked?;
+    closed?;
+    print(cx, &answer, human)?;
+    if status.is_some_and(|status| status.workers.is_empty()) {
+        cx.terminal.note("hint: no worker runs; `docmill work --exit-when-idle` does what is queued");
+    }
     Ok(answer)
 }
 

@@ -1,12 +1,13 @@
 //! `docmill models`: what docmill can do better with files that are not part of it.
 
+use docmill_core::text::size;
 use docmill_core::{Error, Result};
 use serde::Serialize;
 
 use super::print;
 use crate::context::{Context, Exit};
 use crate::models::{self, Model, Presence};
-use crate::terminal::{size, table};
+use crate::terminal::table;
 
 /// Get models that make docmill better, or say which are there
 #[derive(Debug, clap::Args)]

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use docmill_core::Result;
 use docmill_core::answer::ReadAnswer;
-use docmill_core::text::shown;
+use docmill_core::text::{shown, size};
 use futures::StreamExt;
 
 use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
-use crate::terminal::{count, size, table};
+use crate::terminal::{counted, table};
 
 /// Print what docmill reads from files; nothing is stored
 #[derive(Debug, clap::Args)]
@@ -58,7 +58,7 @@ fn text(cx: &Context, answer: &ReadAnswer) -> Result<()> {
 
 fn human(answer: &ReadAnswer) -> String {
     let mut facts = vec![format!("{}: {}, {}", shown(&answer.path), answer.media_type, answer.result.name())];
-    facts.extend(answer.page_count.map(|n| format!("{} pages", count(u64::from(n)))));
+    facts.extend(answer.page_count.map(|n| counted(u64::from(n), "page", "pages")));
     facts.extend(answer.language.clone());
     facts.extend(answer.quality.map(|q| format!("quality {q:.2}")));
     let mut out = facts.join(", ");

@@ -2,11 +2,10 @@
 
 use clap::builder::PossibleValuesParser;
 use docmill_core::Result;
-use docmill_core::answer::CountAnswer;
 use docmill_core::call::Call;
 use docmill_core::ingestion::Stage;
 
-use super::{ask, counts, print};
+use super::{counts, queue};
 use crate::context::{Context, Exit};
 
 /// Process documents again
@@ -52,8 +51,10 @@ impl Args {
             from: self.from.as_deref().and_then(Stage::from_name),
             dry_run: self.dry_run,
         };
-        let answer: CountAnswer = ask(cx, "reprocess", call).await?;
-        print(cx, &answer, |answer| counts::sentence(answer, "document", "documents", "started again"))?;
+        queue(cx, "reprocess", call, |answer| {
+            counts::sentence(answer, "document", "documents", "started again")
+        })
+        .await?;
         Ok(Exit::Ok)
     }
 }

@@ -1,10 +1,9 @@
 //! `docmill retry`.
 
 use docmill_core::Result;
-use docmill_core::answer::CountAnswer;
 use docmill_core::call::Call;
 
-use super::{ask, counts, print};
+use super::{counts, queue};
 use crate::context::{Context, Exit};
 
 /// Try again what failed
@@ -21,8 +20,15 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
-        let answer: CountAnswer = ask(cx, "retry", Call::Retry { id: self.id }).await?;
-        print(cx, &answer, |answer| counts::sentence(answer, "item", "items", "tried again"))?;
+        let call = Call::Retry { id: self.id };
+        let answer =
+            queue(cx, "retry", call, |answer| counts::sentence(answer, "item", "items", "tried again"))
+                .await?;
+        if self.failed && answer.count == 0 {
+            cx.terminal.note(
+                "hint: what never came in has nothing to try again: `docmill events --type ERROR` names each such item",
+            );
+        }
         Ok(Exit::Ok)
     }
 }

@@ -1,7 +1,7 @@
 //! `docmill search`.
 
 use docmill_core::Result;
-use docmill_core::answer::SearchAnswer;
+use docmill_core::answer::{SearchAnswer, StatusAnswer};
 use docmill_core::call::Call;
 use docmill_core::text::shown;
 
@@ -49,8 +49,28 @@ impl Args {
         };
         let answer: SearchAnswer = ask(cx, "search", call).await?;
         print(cx, &answer, human)?;
+        if answer.hits.is_empty() && !cx.terminal.quiet {
+            let status: StatusAnswer = ask(cx, "search", Call::Status).await?;
+            if let Some(note) = behind(&status) {
+                cx.terminal.note(&note);
+            }
+        }
         Ok(Exit::Ok)
     }
+}
+
+/// Nothing was found, and something may be there all the same: after a move or a kill the index is behind the store.
+fn behind(status: &StatusAnswer) -> Option<String> {
+    let behind = status.index.last.saturating_sub(status.index.watermark);
+    let way_on = if status.workers.is_empty() {
+        "`docmill work --exit-when-idle` brings it up to date"
+    } else {
+        "a worker brings it up to date"
+    };
+    (behind > 0).then(|| {
+        let changes = counted(behind.unsigned_abs(), "change", "changes");
+        format!("hint: the index is {changes} behind; {way_on}")
+    })
 }
 
 fn human(answer: &SearchAnswer) -> String {

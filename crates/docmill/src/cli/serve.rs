@@ -14,11 +14,12 @@ use crate::context::{Context, Exit};
 use crate::scraped::Scraped;
 use crate::session::Session;
 use crate::signals::Signals;
+use crate::terminal::span;
 
 /// Files that are open beside connections: the store, the index, blobs on their way, sockets of children.
 const OTHER_FILES: u64 = 512;
 
-/// Serve the HTTP interface and the page, and do the work
+/// Serve the dashboard and the HTTP interface, and do the work
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Where to listen
@@ -68,8 +69,8 @@ impl Args {
         };
         let served: Result<Option<Scraped>> = served.await;
         if signals.asked() {
-            let grace = cx.settings.engine.shutdown_grace.as_secs();
-            cx.terminal.note(&format!("ending: running work has {grace} s; again ends at once"));
+            let grace = span(cx.settings.engine.shutdown_grace.as_secs());
+            cx.terminal.note(&format!("ending: running work has {grace}; again ends at once"));
         }
         let grace = if served.is_ok() { cx.settings.engine.shutdown_grace } else { Duration::ZERO };
         let closed = owner.close(grace, signals.second()).await;

@@ -4,12 +4,12 @@ use docmill_core::Result;
 use docmill_core::answer::ShowAnswer;
 use docmill_core::call::Call;
 use docmill_core::sketch::NearAnswer;
-use docmill_core::text::shown;
+use docmill_core::text::{shown, size};
 
 use super::print;
 use crate::context::{Context, Exit};
 use crate::session::Session;
-use crate::terminal::{count, relative, size, table};
+use crate::terminal::{count, relative, table};
 
 /// Members and events that are shown; `--json` has them all
 const SHOWN: usize = 20;

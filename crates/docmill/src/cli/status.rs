@@ -3,10 +3,11 @@
 use docmill_core::Result;
 use docmill_core::answer::StatusAnswer;
 use docmill_core::call::Call;
+use docmill_core::text::size;
 
 use super::{ask, print};
 use crate::context::{Context, Exit};
-use crate::terminal::{count, counted, relative, size, table};
+use crate::terminal::{count, counted, relative, table};
 
 /// Show what is going on
 #[derive(Debug, clap::Args)]

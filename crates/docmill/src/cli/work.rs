@@ -7,8 +7,9 @@ use crate::context::{Context, Exit};
 use crate::scraped::Scraped;
 use crate::session::Session;
 use crate::signals::Signals;
+use crate::terminal::span;
 
-/// Do the work that is queued, without a status page
+/// Do the work that is queued, without serving anything
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only these kinds of task
@@ -55,8 +56,8 @@ impl Args {
             tokio::select! {
                 () = owner.engine_ended() => {}
                 () = signals.first() => {
-                    let grace = cx.settings.engine.shutdown_grace.as_secs();
-                    cx.terminal.note(&format!("ending: running work has {grace} s; again ends at once"));
+                    let grace = span(cx.settings.engine.shutdown_grace.as_secs());
+                    cx.terminal.note(&format!("ending: running work has {grace}; again ends at once"));
                 }
             }
             Ok(scraped)

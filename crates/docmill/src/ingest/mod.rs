@@ -262,7 +262,8 @@ impl Ingest<'_> {
             self.cx.terminal.object(&answer)?;
         }
         let name = totals.name.unwrap_or_else(|| batch_id.to_string());
-        self.cx.terminal.note(&summary::interrupted(&answer, &name, sealed, totals.paused));
+        let guest = matches!(self.session, Session::Guest(_));
+        self.cx.terminal.note(&summary::interrupted(&answer, &name, sealed, totals.paused, guest));
         Ok(Exit::Interrupted)
     }
 

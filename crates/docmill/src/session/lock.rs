@@ -120,6 +120,12 @@ fn unusable(directory: &Path, cause: io::Error) -> Error {
 pub(crate) fn in_use(directory: &Path, holder: &Holder, command: &str) -> Error {
     let error = Error::conflict(format!("data directory {} is in use by {holder}", directory.display()));
     match holder.pid {
+        Some(pid) if command == "work" && matches!(holder.command.as_str(), "serve" | "work") => {
+            error.with_hint(format!(
+                "it does what is queued already; stop it with `kill {pid}` to run another, or name another directory \
+                 with `--data DIR`"
+            ))
+        }
         Some(pid) => error.with_hint(format!(
             "stop it with `kill {pid}` and run `docmill {command}` again, or name another directory with `--data DIR`"
         )),

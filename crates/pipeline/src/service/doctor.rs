@@ -7,6 +7,7 @@ use docmill_core::config::SandboxMode;
 use docmill_core::id::TenantId;
 use docmill_core::ports::reader::PDFIUM;
 use docmill_core::ports::{Embedder, Ocr};
+use docmill_core::text::size;
 use docmill_core::wire::Layer;
 use docmill_core::{Error, Result};
 
@@ -64,7 +65,7 @@ async fn data_directory(inner: &Inner) -> Result<String> {
 async fn disk(inner: &Inner) -> Result<String> {
     inner.disk.check(&inner.deps).await?;
     Ok(match inner.disk.free_bytes(&inner.deps).await? {
-        Some(free) => format!("{free} bytes are free"),
+        Some(free) => format!("{} are free", size(free)),
         None => "the blob store has no limit of its own".into(),
     })
 }

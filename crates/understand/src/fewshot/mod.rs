@@ -81,8 +81,6 @@ struct Model {
     mix: (f64, f64),
     weights: Vec<Vec<f64>>,
     sharpness: f64,
-    /// How many of the examples were told right, each left out in turn.
-    right: usize,
 }
 
 impl Classifier {
@@ -161,15 +159,9 @@ impl Classifier {
         let (label, confidence) = scores.first().cloned().unwrap_or_default();
         Verdict { label, confidence, scores }
     }
-
-    /// How large a part of its own examples it tells right, each left out in turn: what to expect of it.
-    pub fn expected_accuracy(&self) -> f32 {
-        let model = self.embedded.as_ref().unwrap_or(&self.plain);
-        model.right as f32 / model.weights.len().max(1) as f32
-    }
 }
 
-/// The mix and strength that tell most of the examples right, each left out in turn.
+/// The mix and strength that are least wrong about the examples, each left out in turn.
 fn best_model(
     words: &[Vec<f32>],
     letters: &[Vec<f32>],
@@ -196,10 +188,9 @@ fn best_model(
         for strength in strengths {
             let Some(solution) = ridge::solve(&nearness, *strength, truth, labels) else { continue };
             let (sharpness, loss) = best_sharpness(&solution, truth);
-            let right = count_right(&solution, truth);
-            // The loss knows more than the count: a narrow miss is better than a bad one.
+            // The loss knows more than a count of what was right: a narrow miss is better than a bad one.
             if best.as_ref().is_none_or(|(_, least)| loss < *least) {
-                best = Some((Model { mix: *mix, weights: solution.weights, sharpness, right }, loss));
+                best = Some((Model { mix: *mix, weights: solution.weights, sharpness }, loss));
             }
         }
     }
@@ -215,11 +206,6 @@ fn mixed((of_words, of_vectors): (f64, f64), words: &[f32], letters: &[f32], vec
         .zip(vectors)
         .map(|((w, l), v)| of_words * f64::from(*w) + of_letters * f64::from(*l) + of_vectors * f64::from(v))
         .collect()
-}
-
-fn count_right(solution: &Solution, truth: &[usize]) -> usize {
-    let best = |scores: &Vec<f64>| (0..scores.len()).rev().max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
-    solution.unseen.iter().zip(truth).filter(|(scores, label)| best(scores) == Some(**label)).count()
 }
 
 /// How sharply scores become probabilities, so that the probabilities of unseen examples are true; and how far off they

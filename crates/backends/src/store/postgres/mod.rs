@@ -6,7 +6,8 @@
 //! have a thread and a connection of their own (`renewer`). Reads for people run under row-level security
 //! (`readers`). Other processes hear of new work by notifications that are sent apart from transactions (`hints`),
 //! and by a slow poll where one is lost. Where old snapshots keep dead rows in the way, a process remembers where
-//! queues begin (`heads`). Each other file is one group of verbs, as in `store/sqlite`.
+//! queues begin (`heads`). Each other file is one group of verbs, which `verbs` puts behind the
+//! ports, as in `store/sqlite`.
 
 mod access;
 mod batch;
@@ -42,6 +43,7 @@ mod tree;
 mod tx;
 mod understanding;
 mod usage;
+mod verbs;
 mod worker;
 mod writer;
 

@@ -242,7 +242,8 @@ fn ended(item: &Item) -> String {
             Some(code) => format!("nothing: it is done, with result {}", code.name()),
         },
         IngestionStatus::Failed if item.document_id.is_none() => {
-            "nothing: its content never came in; make it readable and ingest it again with the same --batch"
+            "nothing: its content never came in; mend what the last error says, and ingest it again, or process the \
+             container it lies in again"
                 .into()
         }
         IngestionStatus::Failed => "a person: `docmill retry` starts it again".into(),

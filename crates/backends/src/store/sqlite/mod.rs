@@ -2,7 +2,8 @@
 //!
 //! Writes are closures that run on the writer thread, several in one transaction (`writer`); what a
 //! transaction gathers on the side (events, batch totals, change numbers) is written once at its end (`tx`).
-//! Reads run on their own connections and never wait for the writer. Each other file is one group of verbs.
+//! Reads run on their own connections and never wait for the writer. Each other file is one group of verbs,
+//! which `verbs` puts behind the ports.
 
 mod access;
 mod batch;
@@ -31,6 +32,7 @@ mod tree;
 mod tx;
 mod understanding;
 mod usage;
+mod verbs;
 mod worker;
 mod writer;
 

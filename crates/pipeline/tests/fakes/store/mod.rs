@@ -1,12 +1,13 @@
 //! A store in memory: the work protocol without batches, fairness or events, and with faults on demand.
 
-use std::collections::BTreeMap;
+mod others;
+mod state;
+
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_core::access::{AuditLogAnswer, Holder, KeyCounts, KeyLine, NewAudit, NewKey, TenantLine};
 use docmill_core::answer::{
     BatchesAnswer, CountAnswer, DeadLine, EventsAnswer, IngestionAnswer, ListAnswer, ProblemGroup,
     ShowAnswer, StatusAnswer, WhyAnswer, WorkLine, WorkerLine,
@@ -18,28 +19,21 @@ use docmill_core::dossier::Dossier;
 use docmill_core::error::ErrorNote;
 use docmill_core::event::EventFilter;
 use docmill_core::id::{
-    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, KeyId, TaskId, TenantId, WorkerId,
+    BatchId, BlobKey, ContentHash, DocumentId, Epoch, IngestionId, TaskId, TenantId, WorkerId,
 };
 use docmill_core::ingestion::{Facts, IngestionEnd};
 use docmill_core::ledger::Ledger;
-use docmill_core::ports::catalogue::{ComparedTag, Entry, TagName, TagQuery, Uncatalogued};
+use docmill_core::ports::Store;
 use docmill_core::ports::store::{
-    Accepted, Arrival, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead,
-    Done, Exchange, ListQuery, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection,
-    StepRecord, StoredContent, Swept, Tally, Terms,
+    Accepted, ChangedDocument, ChildChunk, ChunkAnswer, ClaimSpec, Commit, Committed, DocumentHead, Done,
+    Exchange, ListQuery, ManifestEnd, NewWorker, Outcome, Receipt, Received, Selected, Selection, StepRecord,
+    Swept, Tally, Terms,
 };
-use docmill_core::ports::{Access, Catalogue, Records, Store};
-use docmill_core::record::{KeptRecord, NewRecord, RecordLine, RecordQuery, StoredSchema};
-use docmill_core::review::{
-    Correction, CorrectionsAnswer, DecidedAnswer, Decision, LockAnswer, Review, ReviewId, ReviewQuery,
-    ReviewsAnswer,
-};
-use docmill_core::sketch::NearLine;
+use docmill_core::record::NewRecord;
 use docmill_core::state::TaskState;
-use docmill_core::tag::{MergeAnswer, TagsAnswer};
-use docmill_core::task::{Attempts, Lease, MAX_LOST, NewTask, Subject, SubjectDocument, TaskKind};
-use docmill_core::understanding::Judgement;
+use docmill_core::task::{Attempts, Lease, MAX_LOST, NewTask, TaskKind};
 use docmill_core::{Error, ErrorKind, Result};
+use state::State;
 use tokio::sync::watch;
 
 pub(crate) struct FakeStore {
@@ -57,38 +51,6 @@ pub(crate) struct FakeStore {
     pub(crate) slow_tallies: AtomicU32,
     /// Counting fails.
     pub(crate) failing_tallies: AtomicBool,
-}
-
-#[derive(Default)]
-struct State {
-    tasks: Vec<Task>,
-    ingestions: Vec<Ingestion>,
-    documents: BTreeMap<ContentHash, StoredContent>,
-    records: Vec<StepRecord>,
-    extracted: Vec<NewRecord>,
-    manifests: Vec<ManifestEnd>,
-    workers: Vec<WorkerId>,
-    log: Vec<String>,
-    changes: Vec<ChangedDocument>,
-    judged: BTreeMap<DocumentId, Option<Judgement>>,
-}
-
-struct Task {
-    lease: Lease,
-    state: TaskState,
-    run_at: Timestamp,
-    /// The join that waits for this part.
-    join: Option<TaskId>,
-    /// Parts that this join waits for.
-    open_parts: usize,
-}
-
-struct Ingestion {
-    id: IngestionId,
-    name: String,
-    end: Option<IngestionEnd>,
-    facts: Facts,
-    artifacts: Vec<Artifact>,
 }
 
 impl FakeStore {
@@ -217,120 +179,6 @@ impl FakeStore {
         }
     }
 
-    fn push(state: &mut State, now: Timestamp, new: NewTask, subject: Subject, waiting: usize) -> TaskId {
-        let task_id = TaskId(state.tasks.len() as i64 + 1);
-        let lease = Lease {
-            task_id,
-            epoch: Epoch(0),
-            worker_id: WorkerId(uuid::Uuid::nil()),
-            until: now,
-            kind: new.kind,
-            stage: new.stage,
-            size: new.size,
-            units: new.units,
-            priority: 50,
-            attempts: Attempts::default(),
-            payload: new.payload,
-            failing_since: None,
-            waited: None,
-            subject,
-        };
-        let to = if waiting > 0 { TaskState::Waiting } else { TaskState::Queued };
-        state.tasks.push(Task { lease, state: to, run_at: now, join: None, open_parts: waiting });
-        task_id
-    }
-
-    fn arrive(
-        state: &mut State,
-        now: Timestamp,
-        tenant_id: TenantId,
-        (ingestion_id, name, depth): (IngestionId, &str, u32),
-        arrival: Arrival,
-    ) -> (Option<DocumentId>, bool) {
-        let mut ingestion = Ingestion {
-            id: ingestion_id,
-            name: name.to_owned(),
-            end: None,
-            facts: Facts::default(),
-            artifacts: Vec::new(),
-        };
-        let (document, duplicate) = match arrival {
-            Arrival::Refused(end) => {
-                ingestion.end = Some(end);
-                (None, false)
-            }
-            Arrival::Content(content, first) => {
-                let duplicate = state.documents.contains_key(&content.hash);
-                let content = state.documents.entry(content.hash).or_insert(content).clone();
-                let subject = Subject {
-                    tenant_id,
-                    batch_id: None,
-                    ingestion_id,
-                    document: Some(SubjectDocument {
-                        document_id: content.document_id,
-                        content_hash: content.hash,
-                        key: content.key,
-                        bytes: content.bytes,
-                    }),
-                    name: name.to_owned(),
-                    depth,
-                    media_type: None,
-                    duplicate,
-                };
-                Self::push(state, now, first, subject, 0);
-                (Some(content.document_id), duplicate)
-            }
-        };
-        state.ingestions.push(ingestion);
-        (document, duplicate)
-    }
-
-    fn finish(
-        state: &mut State,
-        now: Timestamp,
-        task: TaskId,
-        done: Done,
-        lease: Option<Duration>,
-    ) -> Option<Lease> {
-        let index = task.0 as usize - 1;
-        let Lease { subject, worker_id, .. } = state.tasks[index].lease.clone();
-        let ingestion = state.ingestions.iter_mut().find(|i| i.id == subject.ingestion_id).unwrap();
-        ingestion.artifacts.extend(done.artifacts);
-        ingestion.facts = done.facts;
-        if done.end.is_some() {
-            ingestion.end = done.end;
-        }
-        state.records.extend(done.record);
-        state.extracted.extend(done.extracted.map(|record| *record));
-        state.manifests.extend(done.manifest);
-        if let Some(fan) = done.fan_out {
-            let join = Self::push(state, now, fan.join, subject.clone(), fan.parts.len());
-            for part in fan.parts {
-                let part = Self::push(state, now, part, subject.clone(), 0);
-                state.tasks[part.0 as usize - 1].join = Some(join);
-            }
-        }
-        Self::part_ended(state, task);
-        let next = Self::push(state, now, done.next?, subject, 0);
-        let next = &mut state.tasks[next.0 as usize - 1];
-        let lease = lease?;
-        next.state = TaskState::Running;
-        next.lease.epoch.0 += 1;
-        next.lease.attempts.lost += 1;
-        next.lease.worker_id = worker_id;
-        next.lease.until = now.plus(lease);
-        Some(next.lease.clone())
-    }
-
-    fn part_ended(state: &mut State, task: TaskId) {
-        let Some(join) = state.tasks[task.0 as usize - 1].join else { return };
-        let join = &mut state.tasks[join.0 as usize - 1];
-        join.open_parts -= 1;
-        if join.open_parts == 0 {
-            join.state = TaskState::Queued;
-        }
-    }
-
     fn wake(&self) {
         self.added.send_modify(|n| *n += 1);
         self.changed.send_modify(|n| *n += 1);
@@ -339,149 +187,6 @@ impl FakeStore {
 
 fn absent<T>() -> Result<T> {
     Err(Error::bug("not part of the fake"))
-}
-
-#[async_trait]
-impl Access for FakeStore {
-    async fn tenants(&self) -> Result<Vec<TenantLine>> {
-        absent()
-    }
-    async fn find_tenant(&self, _name: &str) -> Result<Option<TenantId>> {
-        absent()
-    }
-    async fn add_key(&self, _key: NewKey, _audit: NewAudit) -> Result<KeyLine> {
-        absent()
-    }
-    async fn keys(&self, _tenant: TenantId) -> Result<Vec<KeyLine>> {
-        absent()
-    }
-    async fn revoke_key(&self, _tenant: TenantId, _key: KeyId, _audit: NewAudit) -> Result<bool> {
-        absent()
-    }
-    async fn find_key(&self, _hash: &ContentHash) -> Result<Option<Holder>> {
-        absent()
-    }
-    async fn key(&self, _id: KeyId) -> Result<Option<(Holder, ContentHash)>> {
-        absent()
-    }
-    async fn count_keys(&self) -> Result<KeyCounts> {
-        absent()
-    }
-    async fn audit(&self, _tenant: TenantId, _entry: NewAudit) -> Result<()> {
-        // What is written here is nobody's concern in these tests, but a call without it is not done.
-        Ok(())
-    }
-    async fn audit_log(&self, _tenant: TenantId, _after: i64, _limit: usize) -> Result<AuditLogAnswer> {
-        absent()
-    }
-}
-
-/// Holds everything at once, so that nobody waits for its follower.
-#[async_trait]
-impl Catalogue for FakeStore {
-    async fn catalogued(&self) -> Result<i64> {
-        self.last_change().await
-    }
-    async fn uncatalogued(&self, _after: i64, _limit: usize) -> Result<Vec<Uncatalogued>> {
-        Ok(Vec::new())
-    }
-    async fn catalogue(&self, _entries: Vec<Entry>, _from: i64, _upto: i64) -> Result<bool> {
-        absent()
-    }
-    async fn tags(&self, _tenant: TenantId, _query: &TagQuery) -> Result<TagsAnswer> {
-        absent()
-    }
-    async fn tag_names(&self, _tenant: TenantId, _keys: &[String]) -> Result<Vec<Option<String>>> {
-        absent()
-    }
-    async fn merge_tags(&self, _tenant: TenantId, _from: &str, _into: &str) -> Result<Option<MergeAnswer>> {
-        absent()
-    }
-    async fn unembedded_tags(&self, _model: &str, _limit: usize) -> Result<Vec<TagName>> {
-        Ok(Vec::new())
-    }
-    async fn embed_tags(&self, _model: &str, _tags: Vec<(TagName, Vec<f32>)>) -> Result<()> {
-        absent()
-    }
-    async fn compared_tags(&self, _tenant: TenantId, _model: &str) -> Result<Vec<ComparedTag>> {
-        absent()
-    }
-    async fn near(&self, _tenant: TenantId, _document: DocumentId) -> Result<Vec<NearLine>> {
-        absent()
-    }
-    async fn judge(&self, judged: Vec<(TenantId, DocumentId, Option<Judgement>)>) -> Result<()> {
-        self.state
-            .lock()
-            .unwrap()
-            .judged
-            .extend(judged.into_iter().map(|(_, document, said)| (document, said)));
-        Ok(())
-    }
-    async fn judgement(&self, _tenant: TenantId, document: DocumentId) -> Result<Option<Judgement>> {
-        Ok(self.state.lock().unwrap().judged.get(&document).cloned().flatten())
-    }
-}
-
-#[async_trait]
-impl Records for FakeStore {
-    async fn put_schema(&self, _tenant: TenantId, _name: &str, _text: &str) -> Result<u32> {
-        absent()
-    }
-    async fn schemas(&self, _tenant: TenantId) -> Result<Vec<StoredSchema>> {
-        absent()
-    }
-    async fn schema(
-        &self,
-        _tenant: TenantId,
-        _name: &str,
-        _version: Option<u32>,
-    ) -> Result<Option<StoredSchema>> {
-        Ok(None)
-    }
-    async fn record(&self, _tenant: TenantId, _id: &str) -> Result<Option<KeptRecord>> {
-        absent()
-    }
-    async fn records(&self, _tenant: TenantId, _query: &RecordQuery) -> Result<Vec<RecordLine>> {
-        absent()
-    }
-    async fn reviews(&self, _tenant: TenantId, _query: &ReviewQuery) -> Result<ReviewsAnswer> {
-        absent()
-    }
-    async fn review(&self, _tenant: TenantId, _id: ReviewId) -> Result<Option<Review>> {
-        absent()
-    }
-    async fn lock_review(
-        &self,
-        _tenant: TenantId,
-        _id: ReviewId,
-        _who: &str,
-        _hold: Duration,
-    ) -> Result<LockAnswer> {
-        absent()
-    }
-    async fn unlock_review(&self, _tenant: TenantId, _id: ReviewId, _who: &str) -> Result<LockAnswer> {
-        absent()
-    }
-    async fn decide_review(&self, _tenant: TenantId, _decision: Decision) -> Result<DecidedAnswer> {
-        absent()
-    }
-    async fn corrections(
-        &self,
-        _tenant: TenantId,
-        _schema: &str,
-        _senders: &[String],
-        _limit: usize,
-    ) -> Result<Vec<Correction>> {
-        Ok(Vec::new())
-    }
-    async fn corrections_made(
-        &self,
-        _tenant: TenantId,
-        _cursor: Option<&str>,
-        _limit: usize,
-    ) -> Result<CorrectionsAnswer> {
-        absent()
-    }
 }
 
 #[async_trait]
@@ -498,8 +203,7 @@ impl Store for FakeStore {
         for receipt in receipts {
             let ingestion_id = receipt.ingestion_id;
             let who = (ingestion_id, receipt.name.as_str(), 0);
-            let (document_id, duplicate) =
-                Self::arrive(&mut state, now, receipt.tenant_id, who, receipt.arrival);
+            let (document_id, duplicate) = state.arrive(now, receipt.tenant_id, who, receipt.arrival);
             out.push(Received { ingestion_id, document_id, known: false, duplicate });
         }
         drop(state);
@@ -581,7 +285,7 @@ impl Store for FakeStore {
                 task.state = TaskState::Done;
                 let reused = done.record.as_ref().is_some_and(|record| record.reused);
                 state.log.push(format!("{kind}: {}", if reused { "reused" } else { "done" }));
-                Self::finish(&mut state, now, commit.task_id, *done, commit.continue_for)
+                state.finish(now, commit.task_id, *done, commit.continue_for)
             }
             Outcome::Retry { error, run_at, size, units, charged } => {
                 task.state = TaskState::Queued;
@@ -597,7 +301,7 @@ impl Store for FakeStore {
                 task.state = TaskState::Dead;
                 task.lease.attempts.total += u32::from(charged);
                 state.log.push(format!("{kind}: dead after {}", error.kind));
-                Self::finish(&mut state, now, commit.task_id, Done { end, next, ..Done::default() }, None)
+                state.finish(now, commit.task_id, Done { end, next, ..Done::default() }, None)
             }
         };
         drop(state);
@@ -617,7 +321,7 @@ impl Store for FakeStore {
         for child in chunk.children {
             let id = parent.ingestion_id.child(&chunk.fingerprint, child.position);
             let who = (id, child.path.as_str(), parent.depth + 1);
-            out.push(Self::arrive(&mut state, now, parent.tenant_id, who, child.arrival).0);
+            out.push(state.arrive(now, parent.tenant_id, who, child.arrival).0);
         }
         drop(state);
         self.wake();
@@ -658,7 +362,7 @@ impl Store for FakeStore {
         let kind = state.tasks[task.0 as usize - 1].lease.kind.clone();
         state.log.push(format!("{kind}: buried after {}", error.kind));
         let done = Done { end: Some(end), ..Done::default() };
-        Self::finish(&mut state, self.clock.now(), task, done, None);
+        state.finish(self.clock.now(), task, done, None);
         Ok(())
     }
 
