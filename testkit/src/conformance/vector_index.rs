@@ -263,16 +263,16 @@ async fn rewind_keeps_what_there_is_until_it_is_replaced(bench: Subject) {
     let index = bench.open().await;
     index.apply(MODEL, vec![put(1, &[5.0])], 0, 5).await.unwrap();
     let known = document(1, &[5.0]);
-    assert_eq!(
-        index.sources(MODEL, ANNA, &[known.document_id]).await.unwrap(),
-        [Some(known.source.clone())]
-    );
+    assert_eq!(index.sources(MODEL, ANNA, &[known.document_id]).await.unwrap(), [Some(known.source.clone())]);
     index.rewind().await.unwrap();
     assert_eq!(index.watermark(MODEL).await.unwrap(), 0);
     assert_eq!(ids(&index.nearest(ask(0.0)).await.unwrap()), [1], "search goes on");
     let sources = index.sources(MODEL, ANNA, &[known.document_id]).await.unwrap();
     assert_ne!(sources, [Some(known.source)], "it is to be embedded again");
-    assert!(!index.apply(MODEL, vec![put(2, &[6.0])], 5, 6).await.unwrap(), "what was read before is refused");
+    assert!(
+        !index.apply(MODEL, vec![put(2, &[6.0])], 5, 6).await.unwrap(),
+        "what was read before is refused"
+    );
     assert!(index.apply(MODEL, vec![put(1, &[5.0, 7.0])], 0, 5).await.unwrap());
     assert_eq!((index.watermark(MODEL).await.unwrap(), index.count(ANNA).await.unwrap()), (5, 2));
 }

@@ -49,7 +49,13 @@ pub(super) fn finished(answer: &IngestAnswer, audit: &AuditAnswer) -> String {
     line
 }
 
-pub(super) fn interrupted(answer: &IngestAnswer, name: &str, sealed: bool, paused: bool, guest: bool) -> String {
+pub(super) fn interrupted(
+    answer: &IngestAnswer,
+    name: &str,
+    sealed: bool,
+    paused: bool,
+    guest: bool,
+) -> String {
     // What came out of containers is among those that are open.
     let state = format!(
         "interrupted: {} so far, {} of them still open; nothing is lost",

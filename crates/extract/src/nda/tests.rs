@@ -22,8 +22,8 @@ fn preamble_gives_parties_date_law_and_term() {
 /// The record of an agreement, as texts: parties, date, law and term.
 fn said(text: &str) -> (Vec<String>, [Option<String>; 3]) {
     let data = agreement(&[Page { number: 1, text }], NONE).data;
-    let own = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-    let parties = data.get("party").and_then(serde_json::Value::as_array).into_iter().flatten();
+    let own = |value: &Value| value.as_str().map(str::to_owned);
+    let parties = data.get("party").and_then(Value::as_array).into_iter().flatten();
     let single = ["effective_date", "jurisdiction", "term"].map(|name| data.get(name).and_then(own));
     (parties.filter_map(own).collect(), single)
 }
@@ -95,7 +95,7 @@ fn value_that_goes_on_overleaf_has_the_box_of_its_beginning_and_one_without_a_bo
         let found = agreement(&pages, &[words(first)]).fields.remove("party[0]").unwrap();
         (found.value, found.confidence >= crate::gate::ACCEPTED, found.evidence[0].frame.is_some())
     };
-    let name = serde_json::Value::from("Brook Mill Trading Inc.");
+    let name = Value::from("Brook Mill Trading Inc.");
     assert_eq!(confident(texts[0]), (name.clone(), true, true));
     assert_eq!(confident("a picture of something else"), (name, false, false));
 }
