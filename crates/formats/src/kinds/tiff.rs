@@ -211,7 +211,9 @@ impl Fax {
             .and_then(|_| input.take(length).read_to_end(&mut data))
             .map_err(|e| Error::unreadable("cannot read a strip of the picture").with_source(e))?;
         if self.low_bits_first {
-            data.iter_mut().for_each(|byte| *byte = byte.reverse_bits());
+            for byte in &mut data {
+                *byte = byte.reverse_bits();
+            }
         }
         Ok(data)
     }

@@ -314,7 +314,7 @@ impl Walk<'_> {
                 list.split(|b| *b == b'\n').map(|line| std::str::from_utf8(line).ok()?.parse::<u64>().ok());
             let count = lines.next()?.filter(|count| *count <= MAX_HOLES as u64)?;
             // The last piece is no line yet, or what fills up the block.
-            if list.iter().filter(|b| **b == b'\n').count() as u64 > 2 * count {
+            if list.split(|b| *b == b'\n').count() as u64 > 2 * count + 1 {
                 return (0..count).map(|_| Some((lines.next()??, lines.next()??))).collect();
             }
         }

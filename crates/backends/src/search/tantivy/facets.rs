@@ -115,9 +115,9 @@ fn together(segments: &[&Values]) -> io::Result<BTreeMap<String, u64>> {
     for (segment, values) in segments.iter().enumerate() {
         let (most, all) = values.frequent(segment);
         if all {
-            frequent.extend(most)
+            frequent.extend(most);
         } else {
-            pool.extend(most)
+            pool.extend(most);
         }
         complete.push(all);
     }
