@@ -52,7 +52,8 @@ impl Args {
             let fetched =
                 pulling.await.map_err(|e| Error::bug("fetching models was cut short").with_source(e))??;
             if fetched > 0 {
-                cx.terminal.note("a server that is running looks for models when it starts: restart it to use them");
+                cx.terminal
+                    .note("a server that is running looks for models when it starts: restart it to use them");
             }
         }
         let data = cx.settings.data.clone();
