@@ -176,7 +176,7 @@ fn ranges_by_the_thousand_are_one_answer() {
     let house = House::open();
     let done = house.add("a.txt", &b"0123456789".repeat(1000));
     let path = format!("/v1/documents/{}/content", text(&done, "document_id"));
-    let ranges: Vec<String> = (0..5000).map(|n| format!("0-{n}")).collect();
+    let ranges: Vec<String> = (0..4000).map(|n| format!("0-{n}")).collect();
     let range = format!("bytes={}", ranges.join(","));
     let reply = house.client.send("GET", &path, &[("Range", &range)], &[]).expect(200);
     assert_eq!(reply.body.len(), 10_000);

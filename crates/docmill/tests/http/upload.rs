@@ -17,6 +17,8 @@ fn one_file_is_queued_and_can_be_followed_to_its_text() {
     let queued = reply.json();
     assert_eq!((&queued["status"], &queued["duplicate"]), (&json!("queued"), &json!(false)));
     assert_eq!(reply.headers["location"], format!("/v1/ingestions/{}", text(&queued, "ingestion_id")));
+    // A document is at work as long as one of its ingestions is.
+    while house.client.get(&reply.headers["location"]).expect(200).json()["status"] != "completed" {}
     // The same again, and this time we wait: same document, another ingestion.
     let done = house.add("letter.txt", b"dear Wilhelmina\n");
     assert_eq!(done["document_id"], queued["document_id"]);
@@ -71,7 +73,7 @@ fn a_request_that_makes_no_sense_is_refused_and_leaves_nothing() {
         (&[Part::file("a.txt", b"x"), Part::field("metadata", "{")], "`metadata` is not JSON"),
         (&[Part::file("a.txt", b"x"), Part::field("metadata", "[]")], "not a JSON object"),
         (&[Part::file("a.txt", b"x"), Part::field("priority", "100")], "`100`"),
-        (&[Part::file("a.txt", b"x"), Part::field("batch_id", "nope")], "not a batch id"),
+        (&[Part::file("a.txt", b"x"), Part::field("batch_id", "nope")], "`nope` is no batch id"),
         (&[Part::file("a.txt", b"x"), Part::field("colour", "red")], "no field `colour`"),
     ];
     for (parts, says) in bad {

@@ -98,7 +98,8 @@ fn number(reading: &Reading<'_>, name: &str) -> Option<Found> {
         let beside = coded(reading, hit.row, right).map(|span| (span, 0.95, "label"));
         let found = beside.or_else(|| {
             let cell = reading.below(&hit, 1).into_iter().next()?;
-            coded(reading, cell.row, cell.tokens).map(|span| (span, 0.9, "label above"))
+            let span = coded(reading, cell.row, cell.tokens)?;
+            (!is_of_a_house(reading, &span)).then_some((span, 0.9, "label above"))
         });
         let Some((span, confidence, method)) = found else { continue };
         let value = clean(&reading.sheet.text(&span));
@@ -109,6 +110,16 @@ fn number(reading: &Reading<'_>, name: &str) -> Option<Found> {
         }
     }
     best.map(|(_, found)| found)
+}
+
+/// Whether a number begins an address: `12 Pier Road`.
+fn is_of_a_house(reading: &Reading<'_>, span: &Span) -> bool {
+    let words = &reading.sheet.rows[span.row].tokens;
+    let in_letters = |text: &str| text.len() > 1 && text.chars().all(char::is_alphabetic);
+    let number = &words[span.tokens.start].fold;
+    number.len() <= 4
+        && number.bytes().all(|b| b.is_ascii_digit())
+        && words.get(span.tokens.end).is_some_and(|next| in_letters(&next.fold))
 }
 
 /// The first word among these that has digits and is neither a date nor a percentage; words before it must be few.
@@ -134,7 +145,7 @@ fn clean(text: &str) -> String {
     text.trim_matches(|c: char| matches!(c, ':' | ',' | ';' | '#' | '.' | '|' | ')' | '(')).to_owned()
 }
 
-/// `Handelsrechnung (380) Nr. 471102 vom 05.03.2018`: the title itself has the number.
+/// `Handelsrechnung (380) Nr. 4711 vom 05.03.2018`: the title itself has the number.
 fn titled(reading: &Reading<'_>) -> Option<Found> {
     for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
         let Some(title) = row.tokens.iter().take(3).position(is_title) else { continue };

@@ -191,7 +191,7 @@ fn headed(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
     let rows = reading.sheet.rows.len();
     let is_head = |index: &usize| {
         let is_named = |name: &&str| !labels::of(name).in_row(reading.sheet, *index).is_empty();
-        reading.amounts[*index].is_empty() && SUMS.iter().all(|name| is_named(name))
+        reading.amounts[*index].is_empty() && SUMS.iter().all(is_named)
     };
     let most = reading.amounts.iter().flatten().filter(|(_, mention)| mention.amount.places == 2);
     let most = most.map(|(_, mention)| mention.amount).max()?;

@@ -337,7 +337,7 @@ fn name(text: &Text, start: usize, confidence: f32) -> Option<Hit> {
     // Below a signature the name is printed once more.
     let half = words.len() / 2;
     let twice = half > 1
-        && words.len() % 2 == 0
+        && words.len().is_multiple_of(2)
         && words[..half].iter().zip(&words[half..]).all(|(one, two)| one.0.eq_ignore_ascii_case(two.0));
     if twice {
         words.truncate(half);

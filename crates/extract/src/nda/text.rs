@@ -62,8 +62,9 @@ impl Text {
 
     /// So many bytes before here in small letters, or fewer.
     pub(super) fn before(&self, at: usize, bytes: usize) -> &str {
-        let start = self.small.ceil_char_boundary(at.saturating_sub(bytes));
-        self.small.get(start..at).unwrap_or_default()
+        let end = self.small.floor_char_boundary(at);
+        let start = self.small.ceil_char_boundary(end.saturating_sub(bytes));
+        self.small.get(start..end).unwrap_or_default()
     }
 }
 

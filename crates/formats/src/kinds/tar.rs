@@ -173,13 +173,8 @@ mod tests {
             out
         };
         let pax = |fields: &[&str]| {
-            let records: String = fields
-                .iter()
-                .map(|field| {
-                    let length = field.len() + 4;
-                    format!("{length} {field}\n")
-                })
-                .collect();
+            let lines = fields.iter().map(|field| format!("{} {field}\n", field.len() + 4));
+        let records = lines.collect::<Vec<_>>().concat();
             [header("x", b'x', records.len(), &[]), content(records.as_bytes())].concat()
         };
         let old = ["00000000003", "00000000002", "00000000006", "00000000001", "00000000010"];

@@ -28,7 +28,7 @@ const COMMIT_PAUSE_MAX: Duration = Duration::from_secs(2);
 /// What to do about a task that has stopped running.
 enum Verdict {
     /// Tell the store; and the log, if something went wrong, in these words.
-    Report(Outcome, Option<String>),
+    Report(Box<Outcome>, Option<String>),
     /// Say nothing: somebody else owns it.
     Abandon,
     /// Give it back untouched.
@@ -119,7 +119,7 @@ async fn one(held: &mut Held<'_>) -> Option<Seated> {
     crash::point("engine.after_run");
     let duration = engine.now().saturating_sub(started);
     let unreported = match verdict {
-        Verdict::Report(outcome, words) => return commit(held, outcome, words, duration).await,
+        Verdict::Report(outcome, words) => return commit(held, *outcome, words, duration).await,
         Verdict::Abandon => AttemptOutcome::Abandoned,
         Verdict::HandBack => {
             hand_back(engine, lease).await;
@@ -178,7 +178,7 @@ fn stopped(engine: &Engine, lease: &Lease, why: Stop) -> Verdict {
 /// What the decision table says about a result.
 fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
     let error = match result {
-        Ok(done) => return Verdict::Report(Outcome::Done(Box::new(done)), None),
+        Ok(done) => return report(Outcome::Done(Box::new(done)), None),
         Err(error) => error,
     };
     let deps = &engine.inner.deps;
@@ -186,29 +186,30 @@ fn judge(engine: &Engine, lease: &Lease, result: Result<Done>) -> Verdict {
     let note = ErrorNote::from(&error);
     let words = Some(error.for_log());
     match decide(error.kind(), lease.attempts, lease.size, lease.failing_for(now)) {
-        Disposition::Skip => Verdict::Report(done_with(Step::End(IngestionEnd::skipped(note))), words),
+        Disposition::Skip => report(done_with(Step::End(IngestionEnd::skipped(note))), words),
         Disposition::Degrade => {
             let (bytes, payload) = (bytes_of(lease), payload_of(lease));
-            Verdict::Report(
-                done_with(plan::degrade(&lease.kind, bytes, &payload, &note, engine.settings())),
-                words,
-            )
+            report(done_with(plan::degrade(&lease.kind, bytes, &payload, &note, engine.settings())), words)
         }
         Disposition::Retry { after, charged } => {
             let after = after.max(error.retry_after().unwrap_or_default());
             let run_at = now.plus(spread(after, deps.entropy.fraction()));
             let (size, units) = (lease.size, lease.units);
-            Verdict::Report(Outcome::Retry { error: note, run_at, size, units, charged }, words)
+            report(Outcome::Retry { error: note, run_at, size, units, charged }, words)
         }
         Disposition::Escalate => {
             let size = Size::Large;
             let units = units(size, bytes_of(lease), engine.settings().slots_large);
-            Verdict::Report(Outcome::Retry { error: note, run_at: now, size, units, charged: true }, words)
+            report(Outcome::Retry { error: note, run_at: now, size, units, charged: true }, words)
         }
-        Disposition::Fail => Verdict::Report(dead(engine, lease, note), words),
+        Disposition::Fail => report(dead(engine, lease, note), words),
         Disposition::Abandon => Verdict::Abandon,
         Disposition::Release => Verdict::HandBack,
     }
+}
+
+fn report(outcome: Outcome, words: Option<String>) -> Verdict {
+    Verdict::Report(Box::new(outcome), words)
 }
 
 /// Spreads a pause over as long again, so that what failed together does not come back together.
