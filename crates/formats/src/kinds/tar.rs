@@ -174,7 +174,7 @@ mod tests {
         };
         let pax = |fields: &[&str]| {
             let lines = fields.iter().map(|field| format!("{} {field}\n", field.len() + 4));
-        let records = lines.collect::<Vec<_>>().concat();
+            let records = lines.collect::<Vec<_>>().concat();
             [header("x", b'x', records.len(), &[]), content(records.as_bytes())].concat()
         };
         let old = ["00000000003", "00000000002", "00000000006", "00000000001", "00000000010"];
