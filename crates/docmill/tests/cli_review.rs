@@ -4,6 +4,7 @@
 
 mod support;
 
+use serde_json::Value;
 use support::{Mill, Run};
 
 const DOUBTFUL: &str = "INVOICE\n\nInvoice number: R-2024-17\nInvoice date: 2024-03-09\nDue date: 2024-04-09\n\
@@ -132,38 +133,68 @@ fn schema_of_a_user_is_tried_added_and_used() {
 }
 
 /// A bill of one sender, who has a word of its own for what is to be paid.
-fn bill_of_kestrel(number: u32, total: &str) -> String {
+fn bill_of_kestrel(number: u32, items: u32, total: &str) -> String {
+    let items: Vec<String> = (1..=items).map(|n| format!("Office chairs of model {n}\n")).collect();
     format!(
         "KESTREL LTD\nHarbour Lane 4, Leeds\n\nINVOICE\n\nInvoice number: K-{number}\nInvoice date: 2024-03-09\n\
-         Bill to: Jones GmbH\n\nTwelve office chairs\n\nKindly remit   {total}\n\n\
-         IBAN DE89370400440532013000\nwww.kestrel.example\n"
+         Bill to: Jones GmbH\n\n{}\nKindly remit   {total}\n\n\
+         IBAN DE89370400440532013000\nwww.kestrel.example\n",
+        items.concat()
     )
 }
 
-#[test]
-fn one_correction_is_learnt_for_the_same_sender_and_for_no_other() {
-    let mill = Mill::new();
-    mill.write("1.txt", bill_of_kestrel(1, "57.36"));
-    mill.run(&["ingest", "in/1.txt"]).expect(0);
-    let listed = mill.run(&["review", "list", "--json"]).expect(0).json();
-    let review = listed["items"][0]["review_id"].as_str().unwrap();
-    mill.run(&["review", "correct", review, "--set", "total_amount=57.36"]).expect(0);
+/// The record of the document that was brought in under this name.
+fn record_of(mill: &Mill, name: &str) -> Value {
+    let listed = mill.run(&["list", "--json"]).expect(0).json();
+    let found = listed["documents"].as_array().unwrap().iter().find(|d| d["name"] == name).unwrap();
+    mill.run(&["show", found["document_id"].as_str().unwrap(), "--json"]).expect(0).json()["record"].clone()
+}
 
-    mill.write("2.txt", bill_of_kestrel(2, "1,204.90"));
-    let other = bill_of_kestrel(3, "88.10")
+#[test]
+fn one_correction_is_learnt_for_ten_more_of_the_same_sender_and_changes_nothing_for_others() {
+    let mill = Mill::new();
+    let heron = bill_of_kestrel(3, 2, "88.10")
         .replace("KESTREL LTD", "HERON INC")
         .replace("Harbour Lane 4, Leeds", "Mill Road 9, York")
         .replace("DE89370400440532013000", "GB29NWBK60161331926819")
         .replace("www.kestrel.example", "www.heron.example");
-    mill.write("3.txt", other);
-    mill.run(&["ingest", "in/2.txt", "in/3.txt"]).expect(0);
-    let total = |name: &str| {
-        let listed = mill.run(&["list", "--json"]).expect(0).json();
-        let found = listed["documents"].as_array().unwrap().iter().find(|d| d["name"] == name).unwrap();
-        let shown = mill.run(&["show", found["document_id"].as_str().unwrap(), "--json"]).expect(0).json();
-        shown["record"]["fields"]["total_amount"].clone()
-    };
-    let learnt = total("2.txt");
-    assert_eq!((&learnt["value"], &learnt["method"]), (&"1204.90".into(), &"learnt".into()), "{learnt}");
-    assert_ne!(total("3.txt")["method"], "learnt");
+    mill.write("kestrel.txt", bill_of_kestrel(1, 1, "57.36"));
+    mill.write("others/heron.txt", &heron);
+    mill.write("others/teal.txt", heron.replace("HERON INC", "TEAL BV").replace("Kindly remit", "Total due"));
+    mill.write(
+        "others/wren.txt",
+        "WREN SARL\n\nFACTURE N° F-88\n\nDate : 13/11/2017\nTotal TTC   39,00 EUR\n",
+    );
+    mill.run(&["ingest", "in"]).expect(0);
+    let others =
+        || ["heron.txt", "teal.txt", "wren.txt"].map(|name| record_of(&mill, name)["fields"].clone());
+    let (before, kestrel) = (others(), record_of(&mill, "kestrel.txt"));
+    assert_ne!(kestrel["data"]["total_amount"], "57.36", "there is nothing to be learnt: {kestrel}");
+
+    let review = mill.run(&["review", "list", "--json"]).expect(0).json()["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|item| item["name"] == "kestrel.txt")
+        .unwrap()["review_id"]
+        .clone();
+    mill.run(&["review", "correct", review.as_str().unwrap(), "--set", "total_amount=57.36"]).expect(0);
+
+    let unseen: Vec<(String, String)> =
+        (2..12).map(|n| (format!("more/{n}.txt"), format!("{}.{:02}", 137 * n % 1000, 11 * n % 100))).collect();
+    for (n, (name, total)) in (2..).zip(&unseen) {
+        mill.write(name, bill_of_kestrel(n, n % 7, total));
+    }
+    mill.run(&["ingest", "in/more"]).expect(0);
+    for (name, total) in &unseen {
+        let learnt = &record_of(&mill, &name["more/".len()..])["fields"]["total_amount"];
+        assert_eq!(
+            (&learnt["value"], &learnt["method"]),
+            (&total.as_str().into(), &"learnt".into()),
+            "{name}"
+        );
+    }
+    mill.run(&["reprocess", "--all", "--from", "extracting"]).expect(0);
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    assert_eq!(others(), before);
 }
