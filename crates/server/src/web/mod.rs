@@ -42,6 +42,8 @@ pub struct Serving {
     pub service: Arc<Service>,
     /// Whose documents are shown where no key is needed.
     pub local: TenantId,
+    /// Connections at once; others wait.
+    pub max_connections: u32,
 }
 
 impl Serving {
@@ -78,7 +80,7 @@ impl Serving {
             shutdown.await;
             stop.send_replace(true);
         };
-        connections::serve(listener, web.routes(), settings.http.max_connections as usize, shutdown).await
+        connections::serve(listener, web.routes(), self.max_connections as usize, shutdown).await
     }
 }
 
