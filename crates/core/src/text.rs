@@ -1,14 +1,15 @@
 //! Text from outside: made safe to show, and cut into words; and sizes as people write them.
 
-/// Removes control and bidirectional-override characters, which could make a name look like another one or
-/// move the cursor of a terminal. The stored original stays as it came.
+/// Removes control characters, those that turn the direction of text, and those that end a line: they could make a name
+/// look like another one or move the cursor of a terminal. The stored original stays as it came.
 pub fn shown(name: &str) -> String {
     name.chars().map(|c| if is_treacherous(c) { '\u{fffd}' } else { c }).collect()
 }
 
 fn is_treacherous(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
 /// Whether a letter belongs to a script that is written without spaces between words: Chinese, Japanese,
@@ -59,6 +60,7 @@ mod tests {
     #[test]
     fn shown_defuses_newlines_and_overrides() {
         assert_eq!(shown("a\nb\u{202e}fdp.exe"), "a\u{fffd}b\u{fffd}fdp.exe");
+        assert_eq!(shown("a\u{61c}b\u{2028}c\u{2067}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
         assert_eq!(shown("Rechnung März.pdf"), "Rechnung März.pdf");
     }
 }

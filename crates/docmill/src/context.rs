@@ -16,6 +16,8 @@ pub(crate) struct Context {
     pub(crate) settings: Arc<Settings>,
     pub(crate) terminal: Terminal,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The rights of a file that is made for whoever calls, by their own mask.
+    pub(crate) file_mode: u32,
     /// `--tenant` was given, as opposed to configured.
     pub(crate) tenant_given: bool,
 }

@@ -1,6 +1,7 @@
 //! How things are written for people: tables, numbers, times. Data goes to stdout and nothing else does;
 //! everything said about it goes to stderr.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use docmill_core::clock::Timestamp;
@@ -34,6 +35,16 @@ impl Terminal {
         out.write_all(bytes).and_then(|()| out.flush()).map_err(failure)
     }
 
+    /// The text of a document: for programs as it is, for people without what would steer their terminal.
+    pub(crate) fn text(self, text: &str) -> Result<()> {
+        self.bytes(Self::for_eyes(text).as_bytes())
+    }
+
+    /// The text of a document, to be shown among other things.
+    pub(crate) fn for_eyes(text: &str) -> Cow<'_, str> {
+        if io::stdout().is_terminal() { Cow::Owned(defused(text)) } else { Cow::Borrowed(text) }
+    }
+
     /// One JSON object on one line.
     pub(crate) fn object(self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string(value)
@@ -54,9 +65,22 @@ impl Terminal {
     }
 }
 
-/// A line on stderr, without the passwords of URLs. If stderr is gone there is nobody left to tell.
+/// Text without control characters other than those that make up lines. A line may end as on Windows.
+fn defused(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line))
+        .map(|line| line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect())
+        .collect();
+    lines.join("\n")
+}
+
+/// A line on stderr, without the passwords of URLs and without what could steer a terminal: a message may quote what
+/// came from outside. If stderr is gone there is nobody left to tell.
 pub(crate) fn complain(text: &str) {
-    if writeln!(io::stderr().lock(), "{}", redacted(text)).is_err() {
+    let plain = |line: &str| line.split('\t').map(shown).collect::<Vec<_>>().join("\t");
+    let text = redacted(text).split('\n').map(plain).collect::<Vec<_>>().join("\n");
+    if writeln!(io::stderr().lock(), "{text}").is_err() {
         // Nothing can be said any more.
     }
 }
@@ -168,6 +192,12 @@ mod tests {
         assert_eq!(shortened("the-old-letter.pdf", 13), "the-old-….pdf");
         let wide = shortened(&"日本語".repeat(20), 13);
         assert!(wide.width() <= 13 && wide.contains('…'), "{wide}");
+    }
+
+    #[test]
+    fn text_for_eyes_keeps_its_lines_and_steers_nothing() {
+        assert_eq!(defused("a\tb\r\n\u{1b}[2Jc\rd\u{9b}e\n"), "a\tb\n\u{fffd}[2Jc\u{fffd}d\u{fffd}e\n");
+        assert_eq!(defused("שלום\u{200f} مرحبا"), "שלום\u{200f} مرحبا");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 mod support;
 
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use support::http::get;
@@ -31,6 +33,34 @@ fn commands_beside_a_server_work_through_it_and_a_second_server_is_refused() {
     mill.run(&["audit"]).expect(0);
     assert_eq!(server.stop(), Some(0));
     mill.run(&["audit"]).expect(0);
+}
+
+/// Everything below a folder.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(below(&path));
+        }
+        found.push(path);
+    }
+    found
+}
+
+#[test]
+fn what_docmill_makes_is_for_its_user_alone_also_where_others_may_enter() {
+    let mill = Mill::new();
+    mill.write("a.txt", "a heron\n");
+    std::fs::create_dir(mill.data()).unwrap();
+    std::fs::set_permissions(mill.data(), PermissionsExt::from_mode(0o755)).unwrap();
+    mill.run(&["ingest", "in"]).expect(0);
+    mill.run(&["backup", "copy"]).expect(0);
+    let made = below(&mill.data()).into_iter().chain(below(&mill.path("copy")));
+    for path in made.chain([mill.path("copy")]) {
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", path.display());
+    }
 }
 
 #[test]

@@ -19,6 +19,19 @@ use tokio::sync::mpsc;
 
 use fakes::{World, offer};
 
+// How items come in.
+
+#[tokio::test]
+async fn file_that_finds_the_disk_full_on_its_way_is_refused_and_waited_for_by_nobody() {
+    let world = World::new();
+    world.blobs.full.store(true, Ordering::SeqCst);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(8 << 20).unwrap();
+    let content = Offered::File(file.reopen().unwrap(), file.path().to_owned());
+    let refused = world.service.receive(world.tenant, vec![offer("large.txt", content)]).await;
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::DiskFull);
+}
+
 // How tasks end.
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 //! A handler gives a [`Problem`]; the outermost layer (`crate::envelope`) writes it down, because only there the id of
 //! the request is known.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,11 +79,14 @@ impl Problem {
             tracing::debug!(request_id, code, error = %error.for_log(), "request refused");
         }
         let retry_after = self.retry_after();
+        // Where docmill keeps what on its machine is nobody's business; the log has all of it.
+        let ours = status.is_server_error();
+        let detail = if ours { without_paths(error.message()) } else { Cow::Borrowed(error.message()) };
         let form = ProblemForm {
             kind: format!("urn:docmill:error:{code}"),
             title: status.canonical_reason().unwrap_or("error"),
             status: status.as_u16(),
-            detail: error.message(),
+            detail: &detail,
             code,
             retryable: retry_after.is_some() || status == StatusCode::INTERNAL_SERVER_ERROR,
             request_id,
@@ -108,6 +112,16 @@ impl Problem {
             _ => None,
         }
     }
+}
+
+/// Without the paths that stand between backquotes.
+fn without_paths(message: &str) -> Cow<'_, str> {
+    if !message.contains("`/") {
+        return Cow::Borrowed(message);
+    }
+    let parts = message.split('`').enumerate();
+    let parts = parts.map(|(n, part)| if n % 2 == 1 && part.starts_with('/') { "…" } else { part });
+    Cow::Owned(parts.collect::<Vec<_>>().join("`"))
 }
 
 impl From<Error> for Problem {
@@ -161,4 +175,18 @@ fn written(status: StatusCode, body: &Value) -> Response {
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_machine_are_not_told() {
+        assert_eq!(
+            without_paths("cannot write `/data/x`: the disk is full"),
+            "cannot write `…`: the disk is full"
+        );
+        assert_eq!(without_paths("blob `documents/x` of `a` is gone"), "blob `documents/x` of `a` is gone");
+    }
 }

@@ -16,6 +16,10 @@ pub(super) fn io_failure(doing: &str, path: &Path, error: io::Error) -> Error {
             Error::disk_full(format!("cannot {doing} `{shown}`: the disk quota is used up"))
                 .with_hint("raise the quota of docmill's user; work goes on by itself")
         }
+        io::ErrorKind::FileTooLarge => Error::disk_full(format!(
+            "cannot {doing} `{shown}`: the file would be larger than docmill's files may be"
+        ))
+        .with_hint("raise the limit of docmill's process (`ulimit -f`, `LimitFSIZE`)"),
         io::ErrorKind::ReadOnlyFilesystem => {
             Error::unavailable(format!("cannot {doing} `{shown}`: the file system is read-only"))
                 .with_hint("mount it writable, or point `blobs.url` somewhere else")
@@ -59,6 +63,7 @@ mod tests {
         for (errno, kind) in [
             (Errno::NOSPC, ErrorKind::DiskFull),
             (Errno::DQUOT, ErrorKind::DiskFull),
+            (Errno::FBIG, ErrorKind::DiskFull),
             (Errno::ROFS, ErrorKind::Unavailable),
             (Errno::ACCESS, ErrorKind::Unavailable),
             (Errno::IO, ErrorKind::Unavailable),

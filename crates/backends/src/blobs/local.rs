@@ -38,6 +38,9 @@ use super::staging::{Staged, Staging};
 /// small blobs; larger content would make its neighbours wait.
 const SMALL: usize = (256 * KIB) as usize;
 
+/// So many pieces of a stream are written at once, if they are there.
+const TOGETHER: usize = 16;
+
 /// How many entries a piece of a listing has at most.
 const LIST_PIECE: usize = 1_000;
 
@@ -97,13 +100,9 @@ impl Blobs for LocalBlobs {
             Upload::Bytes(bytes) if bytes.len() <= SMALL => Source::Bytes(bytes),
             Upload::Bytes(bytes) => {
                 let staging = Arc::clone(&self.staging);
-                Source::Staged(blocking(move || write_all(&staging, [Ok(bytes)])).await?)
+                Source::Staged(blocking(move || write_all(staging.create()?, &[bytes])).await?.1)
             }
-            Upload::Stream(mut pieces) => {
-                let staging = Arc::clone(&self.staging);
-                let pieces = std::iter::from_fn(move || pieces.blocking_recv());
-                Source::Staged(blocking(move || write_all(&staging, pieces)).await?)
-            }
+            Upload::Stream(pieces) => Source::Staged(gather(&self.staging, pieces).await?),
         };
         self.sync.publish(source, key.as_str()).await
     }
@@ -209,13 +208,28 @@ impl Blobs for LocalBlobs {
     }
 }
 
-/// Writes pieces into a staging file. An error among them, or of the disk, leaves nothing.
-fn write_all(staging: &Arc<Staging>, pieces: impl IntoIterator<Item = Result<Bytes>>) -> Result<Staged> {
-    let (mut file, staged) = staging.create()?;
-    for piece in pieces {
-        file.write_all(&piece?).map_err(|e| io_failure("write", staged.path(), e))?;
+/// Writes what comes into a staging file. An error among it, or of the disk, leaves nothing. While nothing comes no
+/// thread is held: there are few, and a few slow senders would keep everybody else from every file.
+async fn gather(staging: &Arc<Staging>, mut pieces: mpsc::Receiver<Result<Bytes>>) -> Result<Staged> {
+    let staging = Arc::clone(staging);
+    let mut file = blocking(move || staging.create()).await?;
+    while let Some(first) = pieces.recv().await {
+        let mut together = vec![first?];
+        while together.len() < TOGETHER
+            && let Ok(more) = pieces.try_recv()
+        {
+            together.push(more?);
+        }
+        file = blocking(move || write_all(file, &together)).await?;
     }
-    Ok(staged)
+    Ok(file.1)
+}
+
+fn write_all((mut file, staged): (File, Staged), pieces: &[Bytes]) -> Result<(File, Staged)> {
+    for piece in pieces {
+        file.write_all(piece).map_err(|e| io_failure("write", staged.path(), e))?;
+    }
+    Ok((file, staged))
 }
 
 fn open_file(path: &Path) -> Result<(File, u64)> {
@@ -301,6 +315,34 @@ mod tests {
             blobs.put_if_absent(&document(1), Upload::Bytes(large)).await.unwrap();
         }
         assert_eq!(staged(&blobs), 0);
+    }
+
+    #[test]
+    fn stream_that_waits_for_its_sender_holds_no_thread() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let dir = tempfile::tempdir().unwrap();
+            let blobs = Arc::new(LocalBlobs::open(dir.path()).unwrap());
+            let (send, pieces) = mpsc::channel(1);
+            let slow = tokio::spawn({
+                let blobs = Arc::clone(&blobs);
+                async move { blobs.put_if_absent(&document(1), Upload::Stream(pieces)).await }
+            });
+            for _ in 0..2 {
+                send.send(Ok(Bytes::from_static(b"x"))).await.unwrap();
+            }
+            // Everything else goes on while the rest is on its way.
+            let large = Bytes::from(vec![7; SMALL + 1]);
+            blobs.put_if_absent(&document(2), Upload::Bytes(large)).await.unwrap();
+            drop(send);
+            assert_eq!(slow.await.unwrap().unwrap(), Put::Created);
+            let Content::Inline(bytes) = blobs.open(&document(1), 9).await.unwrap() else { panic!("inline") };
+            assert_eq!(&bytes[..], b"xx");
+        });
     }
 
     #[tokio::test]

@@ -32,7 +32,7 @@ pub static KEYS: &[Key] = &[
         "http.max_uploads",
         Place::Count32(|s| &mut s.http.max_uploads),
         "Requests that bring documents at once. One more is answered with 503 and told when to come again. Each holds \
-         at most 4 MiB in memory.",
+         at most 4 MiB in memory. One tenant gets seven eighths of them at most.",
     ),
     key(
         "http.requests_per_second",

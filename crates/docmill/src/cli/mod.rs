@@ -52,7 +52,9 @@ use docmill_core::answer::{CountAnswer, StatusAnswer};
 use docmill_core::call::Call;
 use docmill_core::clock::SystemClock;
 use docmill_core::{Error, Result};
+use rustix::fs::Mode;
 use serde::de::DeserializeOwned;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::{Environment, Flags, load};
 use crate::context::{Context, Exit, report};
@@ -148,6 +150,21 @@ enum Command {
     Completions(completions::Args),
 }
 
+/// A file that passes the limit of the process is an error of whoever writes it. Unless it is listened to, the signal that
+/// tells of it ends the process instead, and with it everybody's work.
+fn survive_large_files() {
+    if let Err(error) = signal(SignalKind::from_raw(libc::SIGXFSZ)) {
+        tracing::warn!(%error, "a file that grows too large will end this process");
+    }
+}
+
+/// The rights that this user's files have. The mask can be read only by setting it, so this comes before any thread.
+fn file_mode() -> u32 {
+    let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    rustix::process::umask(mask);
+    0o666 & !mask.bits()
+}
+
 /// Parses, loads the configuration and runs the command.
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -200,6 +217,7 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         config,
         terminal,
         clock: Arc::new(SystemClock::new()),
+        file_mode: file_mode(),
         tenant_given: cli.global.tenant.is_some(),
     };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -209,7 +227,10 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         .enable_all()
         .build()
         .map_err(|e| Error::unavailable("cannot start the runtime").with_source(e))?;
-    let outcome = runtime.block_on(Box::pin(dispatch(command, &cx)));
+    let outcome = runtime.block_on(async {
+        survive_large_files();
+        Box::pin(dispatch(command, &cx)).await
+    });
     // A thread that still waits for standard input must not keep the process alive.
     runtime.shutdown_background();
     outcome

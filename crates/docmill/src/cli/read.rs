@@ -9,7 +9,7 @@ use futures::StreamExt;
 
 use super::reading::{Reading, When};
 use crate::context::{Context, Exit, report};
-use crate::terminal::{counted, table};
+use crate::terminal::{Terminal, counted, table};
 
 /// Print what docmill reads from files; nothing is stored
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ impl Args {
 
 /// The text as it is, ended by one line end.
 fn text(cx: &Context, answer: &ReadAnswer) -> Result<()> {
-    cx.terminal.bytes(answer.text.as_bytes())?;
+    cx.terminal.text(&answer.text)?;
     if answer.text.is_empty() || answer.text.ends_with('\n') { Ok(()) } else { cx.terminal.bytes(b"\n") }
 }
 
@@ -78,7 +78,7 @@ fn human(answer: &ReadAnswer) -> String {
         out.push_str(&format!("\n{}", table(&["SIZE", "TYPE", "MEMBER"], &rows)));
     }
     if !answer.text.is_empty() {
-        out.push_str(&format!("\n\n{}", answer.text.trim_end()));
+        out.push_str(&format!("\n\n{}", Terminal::for_eyes(answer.text.trim_end())));
     }
     out
 }

@@ -64,7 +64,7 @@ impl To {
         let mut part = tempfile::Builder::new().prefix(".docmill-").tempfile_in(folder).map_err(failed)?;
         let bytes = pour(original, |piece| part.write_all(piece).map_err(failed)).await?;
         part.as_file().sync_all().map_err(failed)?;
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(cx.file_mode);
         part.as_file().set_permissions(mode).map_err(failed)?;
         if self.force {
             part.persist(&self.output).map_err(|e| failed(e.error))?;

@@ -38,10 +38,11 @@ impl Args {
             Error::invalid_config(format!("`{listen}` is not an address and a port")).with_source(e)
         })?;
         let signals = Signals::listen()?;
-        allow_open_files(cx.settings.http.max_connections);
+        let max_connections = allow_open_files(cx.settings.http.max_connections);
         let owner = Session::own(&cx.settings, &cx.clock, "serve").await?;
         let served = async {
-            let serving = Serving { service: Arc::clone(owner.service()), local: owner.tenant() };
+            let service = Arc::clone(owner.service());
+            let serving = Serving { service, local: owner.tenant(), max_connections };
             serving.check(address).await?;
             let listener = TcpListener::bind(address).await.map_err(|e| {
                 Error::unavailable(format!("cannot listen on {address}"))
@@ -84,20 +85,45 @@ impl Args {
 }
 
 /// Many systems give a process 1,024 open files at first, fewer than there may be connections, and more if it asks.
-fn allow_open_files(connections: u32) {
+/// Answers how many connections there may be: the work needs files too, and has them before anybody who connects.
+fn allow_open_files(connections: u32) -> u32 {
     let wanted = u64::from(connections) + OTHER_FILES;
     let limit = rustix::process::getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|current| current >= wanted) {
-        return;
-    }
+    let Some(current) = limit.current.filter(|current| *current < wanted) else { return connections };
     let raised = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
     let allowed = Rlimit { current: Some(raised), maximum: limit.maximum };
-    if let Err(error) = rustix::process::setrlimit(Resource::Nofile, allowed) {
-        tracing::warn!(%error, "the number of open files cannot be raised");
-    } else if raised < wanted {
+    let allowed = match rustix::process::setrlimit(Resource::Nofile, allowed) {
+        Ok(()) => connections_of(raised, connections),
+        Err(error) => {
+            tracing::warn!(%error, "the number of open files cannot be raised");
+            connections_of(current, connections)
+        }
+    };
+    if allowed < connections {
         tracing::warn!(
             "{raised} files may be open, fewer than the {wanted} that `http.max_connections = {connections}` needs: \
-             connections above that wait; `ulimit -Hn` or `LimitNOFILE` is the limit"
+             connections above {allowed} wait; `ulimit -Hn` or `LimitNOFILE` is the limit"
         );
+    }
+    allowed
+}
+
+/// How many of so many files may be connections: what is left beside the others, and of very few files half.
+fn connections_of(files: u64, wanted: u32) -> u32 {
+    let left = files.saturating_sub(OTHER_FILES).max(files / 2).max(1);
+    u32::try_from(left).unwrap_or(u32::MAX).min(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_for_the_work() {
+        assert_eq!(connections_of(4096 + OTHER_FILES, 4096), 4096);
+        assert_eq!(connections_of(1 << 20, 4096), 4096);
+        assert_eq!(connections_of(1024, 4096), 512);
+        assert_eq!(connections_of(120, 4096), 60);
+        assert_eq!(connections_of(0, 4096), 1);
     }
 }

@@ -20,9 +20,8 @@ impl Args {
         if cx.terminal.json {
             cx.terminal.object(&answer)?;
         } else {
-            // The text as it is: what a terminal makes of it is between the user and the document.
             let text = answer.get("text").and_then(Value::as_str).unwrap_or_default();
-            cx.terminal.bytes(text.as_bytes())?;
+            cx.terminal.text(text)?;
             if !text.is_empty() && !text.ends_with('\n') {
                 cx.terminal.bytes(b"\n")?;
             }

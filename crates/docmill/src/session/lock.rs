@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use docmill_core::{Error, Result};
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, Mode};
 
 /// The file that is locked. It stays when the lock is let go.
 pub(crate) const LOCK_FILE: &str = "docmill.lock";
@@ -60,7 +60,8 @@ pub(crate) fn make_directory(directory: &Path) -> Result<bool> {
 }
 
 impl DirectoryLock {
-    /// Tries to become the owner of `directory`, which exists, and writes down who that is.
+    /// Tries to become the owner of `directory`, which exists, and writes down who that is. From then on whatever this
+    /// process makes, there or in a backup, is for its user alone, whatever rights the directory itself has.
     pub(crate) fn try_take(directory: &Path, command: &str) -> Result<Taken> {
         let path = directory.join(LOCK_FILE);
         let mut file = OpenOptions::new()
@@ -85,6 +86,7 @@ impl DirectoryLock {
             .and_then(|()| file.rewind())
             .and_then(|()| writeln!(file, "{}\n{command}", std::process::id()));
         written.map_err(|e| unusable(directory, e))?;
+        rustix::process::umask(Mode::RWXG | Mode::RWXO);
         Ok(Taken::Mine(Self { _file: file }))
     }
 }

@@ -41,6 +41,25 @@ fn a_form_that_breaks_off_anywhere_is_answered_and_leaves_nothing() {
 }
 
 #[test]
+fn senders_that_stop_in_the_middle_keep_nobody_from_being_answered() {
+    let house = House::open();
+    let whole = form(&[Part::file("slow.txt", &vec![b'x'; 1 << 20])]);
+    let (first, rest) = whole.split_at(whole.len() / 2);
+    let begin = |_| {
+        let mut stream = house.client.begin("POST", "/v1/documents", &[FORM], whole.len());
+        stream.write_all(first).unwrap();
+        stream
+    };
+    let stopped: Vec<TcpStream> = (0..40).map(begin).collect();
+    house.client.get("/v1/status").expect(200);
+    house.add("a.txt", b"a heron");
+    for mut stream in stopped {
+        stream.write_all(rest).unwrap();
+        Reply::read(stream, false).expect(202);
+    }
+}
+
+#[test]
 fn forms_that_never_begin_and_forms_without_end_are_cut_off() {
     let house = House::open();
     let parts: Vec<Part<'_>> = (0..20_000).map(|_| Part::file("a", b"x")).collect();

@@ -61,6 +61,10 @@ fn many_files_with_folders_metadata_batch_and_priority_come_in_together() {
     let audit = house.client.get(&format!("/v1/batches/{id}/audit")).expect(200).json();
     assert_eq!((&audit["balanced"], &audit["expected"]), (&json!(true), &json!(3)));
     house.mill.run(&["audit", "--batch", "march"]).expect(0);
+    let late = [Part::field("batch_id", id), Part::file("late.txt", b"late")];
+    house.client.upload("/v1/documents", &[], &late).problem(409, "conflict");
+    let audit = house.mill.run(&["audit", "--json"]).expect(0).json();
+    assert_eq!(audit["blobs"]["orphaned"], 0, "what came too late leaves nothing: {audit}");
 }
 
 #[test]

@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use docmill_core::error::ErrorNote;
+use docmill_core::id::DocumentId;
 use docmill_core::ports::catalogue::{Entry, TagName, Uncatalogued};
-use docmill_core::{ErrorKind, Result, crash};
+use docmill_core::{Error, ErrorKind, Result, crash};
 use futures::StreamExt as _;
 use tokio::sync::watch;
 
+use super::stubborn::Stubborn;
 use super::{Follower, POLL, Step, follow_with, wake};
 use crate::blocking::off_thread;
 use crate::service::Inner;
@@ -34,7 +36,7 @@ const TAGS_AT_ONCE: usize = 64;
 pub(crate) async fn follow(inner: Arc<Inner>) {
     // One of the engines of this process follows; if it ends, the next takes over.
     let _turn = inner.cataloguing.lock().await;
-    tokio::join!(follow_with(Arc::clone(&inner), CatalogueFollower), embed_tags(&inner));
+    tokio::join!(follow_with(Arc::clone(&inner), CatalogueFollower::default()), embed_tags(&inner));
 }
 
 /// Returns when the catalogue holds everything there is, whoever put it there.
@@ -58,7 +60,10 @@ pub(crate) async fn caught_up(inner: &Inner) {
     }
 }
 
-struct CatalogueFollower;
+#[derive(Default)]
+struct CatalogueFollower {
+    stubborn: Stubborn,
+}
 
 #[async_trait]
 impl Follower for CatalogueFollower {
@@ -78,7 +83,8 @@ impl Follower for CatalogueFollower {
         }
         let Some(upto) = new.last().map(|last| last.seq) else { return Ok(Step::Idle) };
         let mut entries = Vec::with_capacity(new.len());
-        let mut loading = futures::stream::iter(new).map(|new| entry(inner, new)).buffered(SIDE_BY_SIDE);
+        let mut loading =
+            futures::stream::iter(new).map(|new| entry(inner, &self.stubborn, new)).buffered(SIDE_BY_SIDE);
         while let Some(entry) = loading.next().await {
             entries.push(entry?);
         }
@@ -99,7 +105,7 @@ impl Follower for CatalogueFollower {
 }
 
 /// What the catalogue is to hold of a document. Only a blob store that cannot be reached is an error: the batch waits then.
-async fn entry(inner: &Inner, new: Uncatalogued) -> Result<Entry> {
+async fn entry(inner: &Inner, stubborn: &Stubborn, new: Uncatalogued) -> Result<Entry> {
     let Uncatalogued { tenant_id, document_id, removed, tags, transcription, .. } = new;
     if removed {
         return Ok(Entry { tenant_id, document_id, tags: Vec::new(), sketch: None });
@@ -109,11 +115,19 @@ async fn entry(inner: &Inner, new: Uncatalogued) -> Result<Entry> {
         None => None,
         Some(key) => match transcripts::load(inner.deps.blobs.as_ref(), &key, limit).await {
             Ok(transcript) => {
+                stubborn.was_read(&key);
                 let text_bytes: u64 = transcript.pages.iter().map(|page| page.text.len() as u64).sum();
                 let understander = Arc::clone(&inner.deps.understander);
-                off_thread(text_bytes * COST, move || Ok(understander.sketch(&transcript))).await?
+                let sketched =
+                    off_thread(text_bytes * COST, move || Ok(understander.sketch(&transcript))).await;
+                sketched.or_else(|error| not_its_own(error, document_id))?
             }
-            Err(error) if error.kind() == ErrorKind::Unavailable => return Err(error),
+            Err(error)
+                if error.kind() == ErrorKind::Unavailable
+                    && !stubborn.is_given_up(&inner.deps, &key).await =>
+            {
+                return Err(error);
+            }
             Err(error) => {
                 tracing::error!(
                     %document_id, %key, error = %error.for_log(), "document is not compared with others"
@@ -123,6 +137,15 @@ async fn entry(inner: &Inner, new: Uncatalogued) -> Result<Entry> {
         },
     };
     Ok(Entry { tenant_id, document_id, tags, sketch })
+}
+
+/// Nothing for a document whose text docmill cannot deal with; an error that says nothing about it stays one.
+fn not_its_own<T>(error: Error, document: DocumentId) -> Result<Option<T>> {
+    if error.kind() != ErrorKind::Bug {
+        return Err(error);
+    }
+    tracing::error!(document_id = %document, error = %error.for_log(), "document is not compared with others");
+    Ok(None)
 }
 
 /// Embeds tags as they come, for as long as there is a model.

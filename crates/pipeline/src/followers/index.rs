@@ -18,6 +18,7 @@ use futures::StreamExt as _;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::stubborn::Stubborn;
 use super::{Follower, POLL, Step, follow_with, wake};
 use crate::service::Inner;
 use crate::transcripts;
@@ -37,17 +38,20 @@ const SIDE_BY_SIDE: usize = 8;
 pub(crate) async fn follow(inner: Arc<Inner>) {
     // One of the engines of this process follows; if it ends, the next takes over.
     let _turn = inner.following.lock().await;
-    follow_with(Arc::clone(&inner), TextFollower).await;
+    follow_with(Arc::clone(&inner), TextFollower::default()).await;
 }
 
-struct TextFollower;
+#[derive(Default)]
+struct TextFollower {
+    stubborn: Stubborn,
+}
 
 #[async_trait]
 impl Follower for TextFollower {
     const WHAT: &'static str = "the text index";
 
     async fn step(&self, inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step> {
-        step(inner, changed).await
+        step(inner, &self.stubborn, changed).await
     }
 
     fn note(&self, inner: &Inner, error: Option<ErrorNote>) {
@@ -77,7 +81,7 @@ pub(crate) async fn caught_up(inner: &Inner) {
 }
 
 /// Gathers one batch and applies it.
-async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step> {
+async fn step(inner: &Inner, stubborn: &Stubborn, changed: &mut watch::Receiver<u64>) -> Result<Step> {
     let deps = &inner.deps;
     let from = deps.index.watermark().await?;
     inner.note_indexed(from);
@@ -95,7 +99,7 @@ async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step>
         if new.is_empty() && batch.is_empty() {
             return Ok(Step::Idle);
         }
-        let load = |change: ChangedDocument| async { (change.seq, load(inner, change).await) };
+        let load = |change: ChangedDocument| async { (change.seq, load(inner, stubborn, change).await) };
         let mut loading = futures::stream::iter(new).map(load).buffered(SIDE_BY_SIDE);
         // Long texts fill a batch before its documents do; those that are left come with the next.
         while text_bytes < MAX_TEXT_BYTES
@@ -127,7 +131,7 @@ async fn step(inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step>
 }
 
 /// A change as the index wants it. Only a blob store that cannot be reached is an error: the batch waits then.
-async fn load(inner: &Inner, change: ChangedDocument) -> Result<IndexChange> {
+async fn load(inner: &Inner, stubborn: &Stubborn, change: ChangedDocument) -> Result<IndexChange> {
     if change.removed {
         return Ok(IndexChange::Remove(change.tenant_id, change.document_id));
     }
@@ -135,8 +139,16 @@ async fn load(inner: &Inner, change: ChangedDocument) -> Result<IndexChange> {
     let text = match &change.transcription {
         None => String::new(),
         Some(key) => match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
-            Ok(transcript) => transcript.text(),
-            Err(error) if error.kind() == ErrorKind::Unavailable => return Err(error),
+            Ok(transcript) => {
+                stubborn.was_read(key);
+                transcript.text()
+            }
+            Err(error)
+                if error.kind() == ErrorKind::Unavailable
+                    && !stubborn.is_given_up(&inner.deps, key).await =>
+            {
+                return Err(error);
+            }
             Err(error) => {
                 tracing::error!(
                     document_id = %change.document_id, %key, error = %error.for_log(),

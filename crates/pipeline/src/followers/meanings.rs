@@ -21,6 +21,7 @@ use futures::StreamExt as _;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::stubborn::Stubborn;
 use super::{Follower, POLL, Step, follow_with, wake};
 use crate::blocking::blocking;
 use crate::service::Inner;
@@ -48,7 +49,7 @@ pub(crate) async fn follow(inner: Arc<Inner>) {
     }
     // One of the engines of this process follows; if it ends, the next takes over.
     let _turn = inner.embedding.lock().await;
-    follow_with(Arc::clone(&inner), MeaningFollower).await;
+    follow_with(Arc::clone(&inner), MeaningFollower::default()).await;
 }
 
 /// Returns when the index holds everything there is, whoever put it there, or when there is no model.
@@ -76,7 +77,10 @@ pub(crate) async fn caught_up(inner: &Inner) {
     }
 }
 
-struct MeaningFollower;
+#[derive(Default)]
+struct MeaningFollower {
+    stubborn: Stubborn,
+}
 
 #[async_trait]
 impl Follower for MeaningFollower {
@@ -96,7 +100,7 @@ impl Follower for MeaningFollower {
         let began = Instant::now();
         let (mut batch, mut judged, mut pieces, mut upto) = (Vec::new(), Vec::new(), 0, from);
         let mut embedding = futures::stream::iter(new)
-            .map(|change| async { (change.seq, embedded(inner, change).await) })
+            .map(|change| async { (change.seq, embedded(inner, &self.stubborn, change).await) })
             .buffered(SIDE_BY_SIDE);
         while let Some((seq, change)) = embedding.next().await {
             let (change, judgement) = change?;
@@ -132,7 +136,11 @@ impl Follower for MeaningFollower {
 type Judged = Option<(TenantId, DocumentId, Option<Judgement>)>;
 
 /// A change as the index wants it, and what the meaning of the document says of it.
-async fn embedded(inner: &Inner, change: ChangedDocument) -> Result<(VectorChange, Judged)> {
+async fn embedded(
+    inner: &Inner,
+    stubborn: &Stubborn,
+    change: ChangedDocument,
+) -> Result<(VectorChange, Judged)> {
     let ChangedDocument {
         tenant_id, document_id, removed, name, media_type, particulars, transcription, ..
     } = change;
@@ -145,7 +153,7 @@ async fn embedded(inner: &Inner, change: ChangedDocument) -> Result<(VectorChang
     let (passages, judged) = if known.first().is_some_and(|known| known.as_ref() == Some(&source)) {
         (None, None)
     } else {
-        let (passages, judgement) = passages(inner, tenant_id, &key).await?;
+        let (passages, judgement) = passages(inner, stubborn, tenant_id, &key).await?;
         (Some(passages), Some((tenant_id, document_id, judgement)))
     };
     let document =
@@ -157,20 +165,31 @@ async fn embedded(inner: &Inner, change: ChangedDocument) -> Result<(VectorChang
 /// waits then.
 async fn passages(
     inner: &Inner,
+    stubborn: &Stubborn,
     tenant: TenantId,
     key: &BlobKey,
 ) -> Result<(Vec<Passage>, Option<Judgement>)> {
     let limit = inner.deps.settings.limits.max_text_bytes;
     let transcript = match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
-        Ok(transcript) => Arc::new(transcript),
-        Err(error) if passes(&error) => return Err(error),
+        Ok(transcript) => {
+            stubborn.was_read(key);
+            Arc::new(transcript)
+        }
+        Err(error) if passes(&error) && !stubborn.is_given_up(&inner.deps, key).await => return Err(error),
         Err(error) => {
             tracing::error!(%key, error = %error.for_log(), "a document is not embedded: its text cannot be read");
             return Ok((Vec::new(), None));
         }
     };
     let (understander, whole) = (Arc::clone(&inner.deps.understander), Arc::clone(&transcript));
-    let pieces = blocking(move || Ok(understander.pieces(&whole, MAX_PIECES_PER_DOCUMENT))).await?;
+    let pieces = match blocking(move || Ok(understander.pieces(&whole, MAX_PIECES_PER_DOCUMENT))).await {
+        Ok(pieces) => pieces,
+        Err(error) if error.kind() == ErrorKind::Bug => {
+            tracing::error!(%key, error = %error.for_log(), "a document is not embedded: its text cannot be cut");
+            return Ok((Vec::new(), None));
+        }
+        Err(error) => return Err(error),
+    };
     let mut passages = Vec::with_capacity(pieces.len());
     for some in pieces.chunks(PIECES_AT_ONCE) {
         passages.extend(meanings(inner, tenant, some).await?);

@@ -1,16 +1,19 @@
 //! What follows the change log instead of being a task: a follower has one position, and after a crash it goes
-//! on from there.
+//! on from there. No document may stop it, neither by what it holds nor by a blob that is damaged.
 
 pub(crate) mod catalogue;
 pub(crate) mod index;
 pub(crate) mod meanings;
+mod stubborn;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_core::Result;
 use docmill_core::error::ErrorNote;
+use docmill_core::{Error, Result};
+use futures::FutureExt as _;
 use tokio::sync::watch;
 
 use crate::service::Inner;
@@ -52,7 +55,9 @@ async fn follow_with<F: Follower>(inner: Arc<Inner>, follower: F) {
     let mut pause = PAUSE;
     loop {
         changed.borrow_and_update();
-        match follower.step(&inner, &mut changed).await {
+        // A follower that is gone would be missed by nobody until somebody searches.
+        let step = AssertUnwindSafe(follower.step(&inner, &mut changed)).catch_unwind().await;
+        match step.unwrap_or_else(|_| Err(Error::bug(format!("updating {} panicked", F::WHAT)))) {
             Ok(step) => {
                 follower.note(&inner, None);
                 pause = PAUSE;

@@ -96,7 +96,8 @@ async fn blobs(inner: &Inner) -> Result<String> {
 }
 
 async fn index(inner: &Inner) -> Result<String> {
-    if let Some(note) = inner.follower_error() {
+    let errors = [inner.follower_error(), inner.catalogue_error(), inner.embedding_error()];
+    if let Some(note) = errors.into_iter().flatten().next() {
         return Err(note.into());
     }
     let watermark = inner.deps.index.watermark().await?;

@@ -4,11 +4,13 @@
 //! but who comes first can.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use docmill_core::answer::{SearchAnswer, SearchHit};
 use docmill_core::artifact::Transcript;
 use docmill_core::id::{DocumentId, TenantId};
+use docmill_core::ports::TextIndex;
 use docmill_core::ports::filter::{Facets, Filter};
 use docmill_core::ports::store::DocumentHead;
 use docmill_core::ports::text_index::{TextHits, TextQuery};
@@ -17,6 +19,7 @@ use docmill_core::{Error, Result};
 use futures::StreamExt as _;
 
 use super::{Inner, find_head};
+use crate::blocking::off_thread;
 use crate::snippet::{Rules, Snippet, beginning, snippet};
 use crate::transcripts;
 
@@ -33,6 +36,8 @@ const JOINED: usize = 100;
 /// From so many words on, words alone are a question: few documents have every word of one, and those that do are often
 /// not the ones that answer it. On Cranfield nDCG@10 is 0.366 if all must be there first, and 0.376 so.
 const QUESTION_WORDS: usize = 6;
+/// How much longer a byte takes here than where it is only read.
+const COST: u64 = 8;
 /// How little it matters to be first rather than second, as usual.
 const RANK: f32 = 60.0;
 
@@ -138,7 +143,7 @@ async fn answer(
     let ids: Vec<DocumentId> = hits.found.iter().map(|hit| hit.document_id).collect();
     let heads: HashMap<DocumentId, DocumentHead> =
         deps.store.heads(tenant, &ids).await?.into_iter().map(|head| (head.document_id, head)).collect();
-    let words = &hits.words;
+    let words: &Arc<[String]> = &hits.words.into();
     // A document that the index still holds and the store does not is gone, and not shown.
     let known = hits.found.into_iter().filter_map(|hit| Some((heads.get(&hit.document_id)?.clone(), hit)));
     let shown = futures::stream::iter(known)
@@ -287,7 +292,7 @@ pub(super) async fn find(
 }
 
 /// A hit with its best passage. One whose transcript cannot be read is still a hit.
-async fn show(inner: &Inner, head: DocumentHead, hit: Found, words: &[String]) -> SearchHit {
+async fn show(inner: &Inner, head: DocumentHead, hit: Found, words: &Arc<[String]>) -> SearchHit {
     let limit = inner.deps.settings.limits.max_text_bytes;
     let transcript = match &head.transcription {
         None => None,
@@ -299,10 +304,10 @@ async fn show(inner: &Inner, head: DocumentHead, hit: Found, words: &[String]) -
             }
         },
     };
-    let best = transcript.as_ref().and_then(|transcript| {
-        let by_words = best_page(inner, transcript, words).map(|(page, snippet)| (page, marked(&snippet)));
-        by_words.or_else(|| meant_passage(transcript, hit.meant.as_ref()?))
-    });
+    let best = match transcript {
+        Some(transcript) => passage(inner, transcript, Arc::clone(words), hit.meant).await,
+        None => None,
+    };
     let (page, snippet) = best.map_or((None, String::new()), |(page, snippet)| (Some(page), snippet));
     SearchHit {
         document_id: head.document_id,
@@ -314,6 +319,26 @@ async fn show(inner: &Inner, head: DocumentHead, hit: Found, words: &[String]) -
     }
 }
 
+/// The passage to show, and its page. A long text is gone through where nobody else waits for the thread.
+async fn passage(
+    inner: &Inner,
+    transcript: Transcript,
+    words: Arc<[String]>,
+    meant: Option<VectorHit>,
+) -> Option<(u32, String)> {
+    let index = Arc::clone(&inner.deps.index);
+    let text_bytes: u64 = transcript.pages.iter().map(|page| page.text.len() as u64).sum();
+    let found = off_thread(text_bytes * COST, move || {
+        let by_words = best_page(index.as_ref(), &transcript, &words);
+        let by_words = by_words.map(|(page, snippet)| (page, marked(&snippet)));
+        Ok(by_words.or_else(|| meant_passage(&transcript, meant.as_ref()?)))
+    });
+    found.await.unwrap_or_else(|error| {
+        tracing::warn!(error = %error.for_log(), "hit is shown without a passage");
+        None
+    })
+}
+
 /// The beginning of the passage that was found by its meaning. Nothing if the text has changed since.
 fn meant_passage(transcript: &Transcript, hit: &VectorHit) -> Option<(u32, String)> {
     let page = transcript.pages.iter().find(|page| page.number == hit.page)?;
@@ -322,8 +347,7 @@ fn meant_passage(transcript: &Transcript, hit: &VectorHit) -> Option<(u32, Strin
 }
 
 /// The page with the best passage; the first of them if several are equal.
-fn best_page(inner: &Inner, transcript: &Transcript, words: &[String]) -> Option<(u32, Snippet)> {
-    let index = inner.deps.index.as_ref();
+fn best_page(index: &dyn TextIndex, transcript: &Transcript, words: &[String]) -> Option<(u32, Snippet)> {
     let rules = Rules { fold: &|word| index.fold(word), alike: &|word, other| index.alike(word, other) };
     let mut best: Option<(u32, Snippet)> = None;
     for page in &transcript.pages {

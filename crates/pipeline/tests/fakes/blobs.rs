@@ -1,9 +1,9 @@
 //! Blobs in a map.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -18,11 +18,21 @@ pub(crate) struct FakeBlobs {
     pub(crate) map: Mutex<BTreeMap<BlobKey, Bytes>>,
     pub(crate) puts: AtomicU64,
     pub(crate) free: AtomicU64,
+    /// Blobs on a bad sector.
+    pub(crate) damaged: Mutex<BTreeSet<BlobKey>>,
+    /// The disk is full after the first piece of anything.
+    pub(crate) full: AtomicBool,
 }
 
 impl Default for FakeBlobs {
     fn default() -> Self {
-        Self { map: Mutex::default(), puts: AtomicU64::new(0), free: AtomicU64::new(u64::MAX) }
+        Self {
+            map: Mutex::default(),
+            puts: AtomicU64::new(0),
+            free: AtomicU64::new(u64::MAX),
+            damaged: Mutex::default(),
+            full: AtomicBool::new(false),
+        }
     }
 }
 
@@ -51,6 +61,9 @@ impl Blobs for FakeBlobs {
                 let mut all = Vec::new();
                 while let Some(piece) = pieces.recv().await {
                     all.extend_from_slice(&piece?);
+                    if self.full.load(Ordering::SeqCst) {
+                        return Err(Error::disk_full("told to be full"));
+                    }
                 }
                 Bytes::from(all)
             }
@@ -65,12 +78,20 @@ impl Blobs for FakeBlobs {
     }
 
     async fn open(&self, key: &BlobKey, _inline_up_to: u64) -> Result<Content> {
+        if self.damaged.lock().unwrap().contains(key) {
+            return Err(Error::unavailable(format!("cannot read blob `{key}`")));
+        }
         let found = self.map.lock().unwrap().get(key).cloned();
         found.map(Content::Inline).ok_or_else(|| Error::not_found(format!("no blob `{key}`")))
     }
 
-    async fn get_range(&self, _key: &BlobKey, _range: Range<u64>) -> Result<Bytes> {
-        Err(Error::bug("not part of the fake"))
+    async fn get_range(&self, key: &BlobKey, range: Range<u64>) -> Result<Bytes> {
+        match self.open(key, u64::MAX).await? {
+            Content::Inline(bytes) => {
+                Ok(bytes.slice(range.start as usize..(range.end as usize).min(bytes.len())))
+            }
+            Content::File(..) => Err(Error::bug("the fake has no files")),
+        }
     }
 
     async fn info(&self, key: &BlobKey) -> Result<Option<BlobInfo>> {

@@ -84,3 +84,37 @@ async fn caught_up_sees_what_another_process_applied() {
     let took = began.elapsed();
     assert!(took >= Duration::from_secs(20) && took < Duration::from_secs(23), "{took:?}");
 }
+
+/// Until the index holds the change of this number, but no longer than `longest`.
+async fn indexed(shared: &Mutex<Shared>, upto: i64, longest: Duration) -> bool {
+    let until = Instant::now() + longest;
+    while shared.lock().unwrap().upto < upto && Instant::now() < until {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    shared.lock().unwrap().upto >= upto
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_damaged_blob_stops_nobody_and_a_store_that_is_away_is_waited_for() {
+    let shared = Arc::new(Mutex::new(Shared::default()));
+    let store = Arc::clone(&World::new().store);
+    let world = World::of_process(&store, FakeIndex::of_process(1, &shared));
+    world.offer("a.txt", b"one").await;
+    world.offer("b.txt", b"other").await;
+    world.work().await;
+    let keys = ["a.txt", "b.txt"].map(|name| store.facts(name).transcription.unwrap());
+    world.blobs.damaged.lock().unwrap().extend(keys.clone());
+    let before = shared.lock().unwrap().put.len();
+    let engine = world.engine();
+    store.change_document(1, "a.txt");
+    store.change_document(2, "b.txt");
+    let last = shared.lock().unwrap().upto + 2;
+    assert!(
+        !indexed(&shared, last, Duration::from_hours(1)).await,
+        "nothing can be read, so nothing is lost"
+    );
+    world.blobs.damaged.lock().unwrap().remove(&keys[1]);
+    assert!(indexed(&shared, last, Duration::from_mins(5)).await, "the damaged one keeps the other back");
+    assert_eq!(shared.lock().unwrap().put[before..], first(2), "found by its name at least");
+    engine.shutdown(Duration::ZERO).await;
+}

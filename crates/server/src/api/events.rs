@@ -12,7 +12,7 @@ use bytes::Bytes;
 use docmill_core::answer::EventsAnswer;
 use docmill_core::call::Call;
 use docmill_core::event::{EventFilter, EventType};
-use docmill_core::id::{BatchId, DocumentId};
+use docmill_core::id::{BatchId, DocumentId, KeyId};
 use docmill_core::{Error, ErrorKind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,6 +30,8 @@ use crate::access::Cx;
 const PAGE: usize = 1000;
 /// A stream that is silent for longer would be taken for a broken one.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Whether the key of a stream still holds is asked no more often than this.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Comes first on a stream that was asked to go on where the log cannot: a browser connects again by itself with the
 /// number it knows, and gives up for good if that is refused. The number of this message takes its place.
 const RESET: &str = "RESET";
@@ -147,7 +149,9 @@ async fn stream(cx: Cx, Asked(params): Asked<StreamParams>, headers: HeaderMap) 
         }
     }
     let stopping = cx.web.stopping.clone();
-    let mut listener = Listener { log: feed, filter, last, stopping, at: after, said: Instant::now() };
+    let now = Instant::now();
+    let key = cx.caller.key_id;
+    let mut listener = Listener { log: feed, filter, last, stopping, at: after, said: now, key, asked: now };
     // A place in the log that is gone is told before the stream begins.
     let step = match listener.step().await {
         Err(error) if known.is_some() && error.kind() == ErrorKind::InvalidRequest => {
@@ -191,6 +195,9 @@ trait Log {
 
     /// Whether nothing more will come of it.
     fn is_lost(&self) -> bool;
+
+    /// Whether this key still opens it.
+    async fn admits(&self, key: KeyId) -> Result<bool>;
 }
 
 impl Log for Arc<Feed> {
@@ -200,6 +207,10 @@ impl Log for Arc<Feed> {
 
     fn is_lost(&self) -> bool {
         Feed::is_lost(self)
+    }
+
+    async fn admits(&self, key: KeyId) -> Result<bool> {
+        Feed::admits(self, key).await
     }
 }
 
@@ -212,6 +223,9 @@ struct Listener<L> {
     at: i64,
     /// When something was said last.
     said: Instant,
+    /// What opened the stream, and when it was asked for last: a key may be taken back while its stream is open.
+    key: Option<KeyId>,
+    asked: Instant,
 }
 
 impl<L: Log> Listener<L> {
@@ -229,9 +243,10 @@ impl<L: Log> Listener<L> {
             if *self.stopping.borrow() || self.log.is_lost() {
                 return None;
             }
-            match self.step().await {
-                Ok(bytes) if !bytes.is_empty() => return Some(bytes),
-                Ok(_) => {}
+            match self.admitted_step().await {
+                Ok(None) => return None,
+                Ok(Some(bytes)) if !bytes.is_empty() => return Some(bytes),
+                Ok(Some(_)) => {}
                 Err(error) => {
                     // The browser connects again and says where it was.
                     tracing::warn!(error = %error.chain(), "a stream of events broke off");
@@ -250,6 +265,19 @@ impl<L: Log> Listener<L> {
                 () = tokio::time::sleep_until(silent_until) => {}
             }
         }
+    }
+
+    /// The next events, if there are any; none once the key has been taken back.
+    async fn admitted_step(&mut self) -> Result<Option<Bytes>> {
+        if let Some(key) = self.key
+            && self.asked.elapsed() >= ASK_EVERY
+        {
+            self.asked = Instant::now();
+            if !self.log.admits(key).await? {
+                return Ok(None);
+            }
+        }
+        self.step().await.map(Some)
     }
 
     /// The next events, if there are any.
@@ -271,7 +299,7 @@ impl<L: Log> Listener<L> {
 mod tests {
     use super::*;
 
-    /// A log in which much happens that nobody wants to hear of.
+    /// A log in which much happens that nobody wants to hear of. Keys are taken back at the hundredth event.
     struct Busy(watch::Receiver<i64>);
 
     impl Log for Busy {
@@ -282,10 +310,14 @@ mod tests {
         fn is_lost(&self) -> bool {
             *self.0.borrow() > 1000
         }
+
+        async fn admits(&self, _: KeyId) -> Result<bool> {
+            Ok(*self.0.borrow() < 100)
+        }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_stream_whose_filter_passes_nothing_is_never_silent_for_long() {
+    /// For how many seconds somebody listens to a thousand events, and when they hear that it is quiet.
+    async fn listen_with(key: Option<KeyId>) -> (u64, Vec<u64>) {
         let (told, last) = watch::channel(0);
         let (_stop, stopping) = watch::channel(false);
         tokio::spawn(async move {
@@ -302,6 +334,8 @@ mod tests {
             stopping,
             at: 0,
             said: Instant::now(),
+            key,
+            asked: Instant::now(),
         };
         let began = Instant::now();
         let mut beats = Vec::new();
@@ -309,7 +343,19 @@ mod tests {
             assert_eq!(&bytes[..], b":\n\n");
             beats.push(began.elapsed().as_secs());
         }
+        (began.elapsed().as_secs(), beats)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_whose_filter_passes_nothing_is_never_silent_for_long() {
+        let (_, beats) = listen_with(None).await;
         assert_eq!(beats, [15, 30, 45, 60, 75, 90], "and the end of the log ends the stream");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_ends_soon_after_its_key_was_taken_back() {
+        let (lasted, beats) = listen_with(Some(KeyId(uuid::Uuid::nil()))).await;
+        assert!((10..=11).contains(&lasted) && beats.is_empty(), "{lasted} s");
     }
 
     #[test]

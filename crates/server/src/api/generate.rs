@@ -1,10 +1,7 @@
 //! `POST /v1/generate`: test documents, made and taken in as a batch.
 
-use std::time::Duration;
-
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::routing::post;
-use docmill_core::Error;
 use docmill_core::generate::{Order, SampleKind};
 use docmill_core::id::BatchId;
 use docmill_pipeline::Wanted;
@@ -76,12 +73,7 @@ enum Waiting {
 }
 
 async fn generate(cx: Cx, headers: HeaderMap, Told(asked): Told<Asked>) -> Answer {
-    let Ok(_turn) = cx.web.uploads.try_acquire() else {
-        return Err(Error::unavailable("too many requests bring documents at once")
-            .with_hint("try again in a moment; `http.max_uploads` is the limit")
-            .with_retry_after(Duration::from_secs(1))
-            .into());
-    };
+    let _turn = cx.web.uploads.take(cx.caller.tenant)?;
     let wanted = Wanted {
         count: asked.count,
         seed: asked.seed,

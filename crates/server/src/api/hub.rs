@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use docmill_core::event::{Event, EventFilter};
-use docmill_core::id::TenantId;
+use docmill_core::id::{KeyId, TenantId};
 use docmill_core::{Error, ErrorKind, Result};
 use docmill_pipeline::Service;
 use tokio::sync::watch;
@@ -91,6 +91,11 @@ impl Feed {
     /// Whether nothing more will come of it: its listeners must ask anew.
     pub(super) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
+    }
+
+    /// Whether this key still opens the tenant's log.
+    pub(super) async fn admits(&self, key: KeyId) -> Result<bool> {
+        Ok(self.service.deps().store.key(key).await?.is_some())
     }
 
     /// The number of the last event in the log itself, which may be ahead of what was read.

@@ -25,6 +25,7 @@ mod schemas;
 mod search;
 mod status;
 mod tags;
+mod turns;
 mod upload;
 
 use axum::{Router, middleware};
@@ -32,6 +33,7 @@ use axum::{Router, middleware};
 pub(crate) use hub::Hub;
 use operation::Operation;
 pub(crate) use reference::routes as reference;
+pub(crate) use turns::Turns;
 
 use crate::access::{self, Needed};
 use crate::web::Web;

@@ -146,12 +146,7 @@ pub(super) enum FinishedAnswer {
 }
 
 pub(super) async fn upload(cx: Cx, Asked(params): Asked<Params>, headers: HeaderMap, body: Body) -> Answer {
-    let Ok(turn) = cx.web.uploads.try_acquire() else {
-        return Err(Error::unavailable("too many requests bring documents at once")
-            .with_hint("try again in a moment; `http.max_uploads` is the limit")
-            .with_retry_after(Duration::from_secs(1))
-            .into());
-    };
+    let turn = cx.web.uploads.take(cx.caller.tenant)?;
     let key = idempotency_key(&headers)?;
     let together = cx.web.service.take_in(cx.caller.tenant).await?;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

@@ -16,10 +16,10 @@ use docmill_core::id::TenantId;
 use docmill_core::{Error, Result};
 use docmill_pipeline::Service;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::access::{self, Gate, Needed};
-use crate::api::{self, Hub};
+use crate::api::{self, Hub, Turns};
 use crate::envelope;
 use crate::problem::Problem;
 use crate::scrape;
@@ -31,7 +31,7 @@ pub struct Web {
     pub(crate) gate: Arc<Gate>,
     pub(crate) hub: Arc<Hub>,
     /// Requests that bring documents, at once.
-    pub(crate) uploads: Arc<Semaphore>,
+    pub(crate) uploads: Arc<Turns>,
     /// True once the server is to end: whoever waits for something must not keep it.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -42,6 +42,8 @@ pub struct Serving {
     pub service: Arc<Service>,
     /// Whose documents are shown where no key is needed.
     pub local: TenantId,
+    /// Connections at once; others wait.
+    pub max_connections: u32,
 }
 
 impl Serving {
@@ -70,7 +72,7 @@ impl Serving {
         let web = Web {
             gate: Arc::new(Gate::new(Arc::clone(&self.service), self.local, loopback)),
             hub: Arc::new(Hub::new(Arc::clone(&self.service))),
-            uploads: Arc::new(Semaphore::new(settings.http.max_uploads as usize)),
+            uploads: Arc::new(Turns::new(settings.http.max_uploads as usize)),
             stopping,
             service: self.service,
         };
@@ -78,7 +80,7 @@ impl Serving {
             shutdown.await;
             stop.send_replace(true);
         };
-        connections::serve(listener, web.routes(), settings.http.max_connections as usize, shutdown).await
+        connections::serve(listener, web.routes(), self.max_connections as usize, shutdown).await
     }
 }
 

@@ -2,9 +2,12 @@
 
 use docmill_core::ErrorKind;
 use docmill_core::batch::{BatchChange, BatchState, Walk};
+use docmill_core::document::DocumentState;
 use docmill_core::event::EventType;
+use docmill_core::id::IngestionId;
 use docmill_core::ports::Store;
-use docmill_core::ports::store::{Committed, Terms};
+use docmill_core::ports::store::{ClaimSpec, Committed, Done, FanOut, Outcome, Terms};
+use docmill_core::task::TaskKind;
 
 use super::world::World;
 use crate::conformance::{Bench, Case};
@@ -20,6 +23,8 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         work_of_a_paused_batch_does_not_continue,
         cancelled_batch_stops_what_runs,
         cancelled_resumption_of_a_batch_leaves_the_ledger_balanced,
+        cancelled_rerun_leaves_its_document_as_it_was,
+        dead_part_of_a_cancelled_item_goes_on_with_the_others,
         finished_batch_is_not_cancelled,
         replayed_item_reopens_its_batch_silently,
         batch_is_found_by_name_and_by_id,
@@ -126,10 +131,7 @@ async fn work_of_a_paused_batch_does_not_continue(bench: Bench<dyn Store>) {
         task_id: lease.task_id,
         epoch: lease.epoch,
         duration: std::time::Duration::ZERO,
-        outcome: super::done(docmill_core::ports::store::Done {
-            next: Some(super::new_task(&super::world::KIND)),
-            ..Default::default()
-        }),
+        outcome: super::done(Done { next: Some(super::new_task(&super::world::KIND)), ..Default::default() }),
         continue_for: Some(super::world::LEASE),
     };
     assert_eq!(world.store.commit(commit).await.unwrap(), Committed::Accepted { next: None });
@@ -174,6 +176,54 @@ async fn cancelled_resumption_of_a_batch_leaves_the_ledger_balanced(bench: Bench
     world.assert_balanced().await;
 }
 
+async fn cancelled_rerun_leaves_its_document_as_it_was(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let done = world.receive(None, 1).await[0].document_id.unwrap();
+    world.complete(&world.claim_one().await).await;
+    let before = world.store.show(world.tenant, &done.to_string()).await.unwrap().unwrap().state;
+    assert_eq!(before, DocumentState::Ready);
+    let again = world.batch(None).await;
+    let item = (IngestionId(world.worker().0), done, super::new_task(&super::world::KIND));
+    assert_eq!(world.store.reprocess(world.tenant, again, vec![item]).await.unwrap(), 1);
+    world.store.change_batch(world.tenant, again, BatchChange::Cancel).await.unwrap();
+    let after = world.store.show(world.tenant, &done.to_string()).await.unwrap().unwrap();
+    assert_eq!((after.state, after.ingestions.len()), (before, 2));
+    world.assert_balanced().await;
+}
+
+async fn dead_part_of_a_cancelled_item_goes_on_with_the_others(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    let received = world.receive(Some(batch), 1).await;
+    world.seal(batch, 1).await;
+    let join_kind = TaskKind::named("join-text");
+    let fan_out = FanOut {
+        parts: (0..3).map(|_| super::new_task(&super::world::KIND)).collect(),
+        join: super::new_task(&join_kind),
+    };
+    let lease = world.claim_one().await;
+    world.report(&lease, super::done(Done { fan_out: Some(fan_out), ..Done::default() })).await;
+    // One part dies, one runs and one waits when a person cancels the batch.
+    let parts = world.claim(2).await;
+    let error = super::failure(ErrorKind::Timeout);
+    world.report(&parts[0], Outcome::Dead { error, charged: true, end: None, next: None }).await;
+    world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    assert_eq!(world.totals(batch).await.cancelled, 1);
+    let id = received[0].ingestion_id.to_string();
+    assert_eq!(world.store.retry(world.tenant, Some(&id)).await.unwrap().count, 1);
+    let again = world.claim(5).await;
+    assert_eq!(again.len(), 3, "the join waits for all of them");
+    for part in &again {
+        world.report(part, super::done(Done::default())).await;
+    }
+    let joins = world.store.claim(ClaimSpec { kinds: vec![(join_kind, 1)], ..world.spec(1) }).await.unwrap();
+    assert_eq!(joins.len(), 1);
+    world.complete(&joins[0]).await;
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.open, totals.completed, totals.cancelled, totals.dead), (0, 1, 0, 0));
+    world.assert_balanced().await;
+}
+
 async fn finished_batch_is_not_cancelled(bench: Bench<dyn Store>) {
     let world = World::open(&bench).await;
     let batch = world.batch(Some("march mail")).await;
@@ -189,9 +239,7 @@ async fn finished_batch_is_not_cancelled(bench: Bench<dyn Store>) {
 }
 
 async fn replayed_item_reopens_its_batch_silently(bench: Bench<dyn Store>) {
-    use docmill_core::ErrorKind;
     use docmill_core::ingestion::IngestionEnd;
-    use docmill_core::ports::store::Outcome;
     let world = World::open(&bench).await;
     let batch = world.batch(None).await;
     let received = world.receive(Some(batch), 1).await;
@@ -220,6 +268,13 @@ async fn batch_is_found_by_name_and_by_id(bench: Bench<dyn Store>) {
     let found = world.store.find_batch(world.tenant, "march mail").await.unwrap().unwrap();
     assert_eq!(found.batch_id, batch);
     assert!(world.store.find_batch(world.tenant, &batch.to_string()).await.unwrap().is_some());
+    // Whatever others are called, an id means what has it.
+    for older in [batch, world.batch(Some("may mail")).await] {
+        let named = world.batch(Some(&older.to_string())).await;
+        assert_ne!(named, older);
+        let found = world.store.find_batch(world.tenant, &older.to_string()).await.unwrap().unwrap();
+        assert_eq!(found.batch_id, older);
+    }
     assert!(world.store.find_batch(world.tenant, "april mail").await.unwrap().is_none());
     let other = world.store.tenant("other").await.unwrap();
     assert!(world.store.find_batch(other, "march mail").await.unwrap().is_none());

@@ -40,6 +40,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         unasked_continuation_is_queued,
         join_runs_after_its_last_part,
         dead_part_does_not_block_its_join,
+        dead_part_is_replayed_with_its_dead_join,
         degraded_result_is_never_reused,
         workers_are_listed_while_they_live,
         why_tells_that_no_worker_takes_the_kind,
@@ -364,6 +365,34 @@ async fn dead_part_does_not_block_its_join(bench: Bench<dyn Store>) {
     world.report(&parts[1], done(Done::default())).await;
     let spec = ClaimSpec { kinds: vec![(TaskKind::named("join-text"), 9)], ..world.spec(9) };
     assert_eq!(world.store.claim(spec).await.unwrap().len(), 1);
+}
+
+async fn dead_part_is_replayed_with_its_dead_join(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    let join_kind = TaskKind::named("join-text");
+    let join = || ClaimSpec { kinds: vec![(join_kind.clone(), 9)], ..world.spec(9) };
+    let dead = |end| Outcome::Dead { error: failure(ErrorKind::Timeout), charged: true, end, next: None };
+    world.receive(Some(batch), 1).await;
+    world.seal(batch, 1).await;
+    let lease = world.claim_one().await;
+    let fan_out = FanOut { parts: vec![new_task(&KIND)], join: new_task(&join_kind) };
+    world.report(&lease, done(Done { fan_out: Some(fan_out), ..Done::default() })).await;
+    let part = world.claim_one().await;
+    world.report(&part, dead(None)).await;
+    let lease = world.store.claim(join()).await.unwrap().remove(0);
+    let failed = IngestionEnd::failed(failure(ErrorKind::Timeout));
+    world.report(&lease, dead(Some(failed))).await;
+    assert_eq!(world.totals(batch).await.dead, 2);
+    // The part alone: its join waits for it, and is no dead letter any more.
+    assert_eq!(world.store.dead_replay(world.tenant, Some(&[part.task_id])).await.unwrap(), 1);
+    assert_eq!(world.totals(batch).await.dead, 0);
+    world.report(&world.claim_one().await, done(Done::default())).await;
+    let lease = world.store.claim(join()).await.unwrap().remove(0);
+    world.complete(&lease).await;
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.open, totals.completed, totals.failed, totals.dead), (0, 1, 0, 0));
+    world.assert_balanced().await;
 }
 
 async fn degraded_result_is_never_reused(bench: Bench<dyn Store>) {

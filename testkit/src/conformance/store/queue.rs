@@ -29,6 +29,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         paused_kind_is_not_claimed,
         work_of_a_paused_kind_does_not_continue,
         worker_of_one_tenant_sees_no_other,
+        tenant_behind_many_that_have_nothing_due_is_served,
         next_due_tells_the_earliest,
     ]
 }
@@ -284,6 +285,25 @@ async fn worker_of_one_tenant_sees_no_other(bench: Bench<dyn Store>) {
     let other = world.store.tenant("other").await.unwrap();
     let spec = ClaimSpec { tenant_id: Some(other), ..world.spec(10) };
     assert!(world.store.claim(spec).await.unwrap().is_empty());
+}
+
+async fn tenant_behind_many_that_have_nothing_due_is_served(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let other = TaskKind::named("classify-document");
+    for n in 0..100 {
+        let mut receipt = world.receipt(None, "a.txt", &format!("text {n}"));
+        receipt.tenant_id = world.store.tenant(&format!("tenant {n}")).await.unwrap();
+        // Only the last of them has work of the kind that this worker takes.
+        if let (Arrival::Content(_, first), true) = (&mut receipt.arrival, n < 99) {
+            first.kind = other.clone();
+        }
+        world.take(receipt).await;
+    }
+    let mut claims = 0;
+    while world.claim(1).await.is_empty() {
+        claims += 1;
+        assert!(claims < 5, "it waits for ever behind those who have no work of this kind");
+    }
 }
 
 async fn next_due_tells_the_earliest(bench: Bench<dyn Store>) {

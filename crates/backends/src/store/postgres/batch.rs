@@ -238,7 +238,7 @@ fn totals(row: &PgRow) -> Result<BatchTotals> {
     })
 }
 
-/// By id or by name.
+/// By id or by name. What looks like an id is one: a batch may be called like another's id.
 pub(super) async fn find(
     conn: &mut PgConnection,
     tenant: TenantId,
@@ -247,7 +247,7 @@ pub(super) async fn find(
     let id = id_or_name.parse::<BatchId>().ok();
     let row = query::<Postgres>(concat!(
         columns!(),
-        "WHERE tenant_id = $1 AND (batch_id = $2 OR name = $3) LIMIT 1"
+        "WHERE tenant_id = $1 AND (batch_id = $2 OR name = $3) ORDER BY batch_id = $2 DESC NULLS LAST LIMIT 1"
     ))
     .bind(tenant.0)
     .bind(id.map(|b| b.0))

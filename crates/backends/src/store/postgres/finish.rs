@@ -94,8 +94,9 @@ async fn end_ingestions(tx: &mut Tx, endings: &[Ending]) -> Result<HashMap<Inges
         .collect()
 }
 
-/// A newer run that found nothing keeps what an older one has read: a document never gets worse. So ends of one
-/// document are applied one after the other, oldest first; those of different documents together.
+/// A newer run that found nothing keeps what an older one has read: a document never gets worse. And one that was
+/// cancelled has found out nothing at all: what an earlier one has said still holds. So ends of one document are applied
+/// one after the other, oldest first; those of different documents together.
 async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> Result<()> {
     let mut rounds: Vec<BTreeMap<DocumentId, (IngestionId, &Ended)>> = Vec::new();
     let mut by_age: Vec<_> =
@@ -125,6 +126,7 @@ async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> R
                JOIN ingestion i ON i.ingestion_id = u.ingestion_id
                LEFT JOIN record r ON r.ingestion_id = i.ingestion_id
              WHERE d.document_id = u.document_id AND d.current_generation <= u.generation
+               AND (i.status <> 'cancelled' OR coalesce(d.current_ingestion_id, i.ingestion_id) = i.ingestion_id)
              RETURNING d.document_id, d.record_in",
         ))
         .bind(round.keys().map(|d| d.0).collect::<Vec<_>>())

@@ -196,7 +196,8 @@ async fn revive(tx: &mut Tx, ids: &[TaskId]) -> Result<u64> {
     Ok(rows.len() as u64)
 }
 
-/// A join has run, or waits, without these parts: it waits for them once more.
+/// A join has run, or waits, without these parts: it waits for them once more. Parts that were cancelled while the join
+/// still counted them go on with it: it would wait for them for ever.
 async fn reopen_joins(tx: &mut Tx, rows: &[TaskRow]) -> Result<()> {
     let mut parts: BTreeMap<i64, i64> = BTreeMap::new();
     for join in rows.iter().filter_map(|r| r.join_id) {
@@ -205,15 +206,42 @@ async fn reopen_joins(tx: &mut Tx, rows: &[TaskRow]) -> Result<()> {
     if parts.is_empty() {
         return Ok(());
     }
+    let ids: Vec<i64> = parts.keys().copied().collect();
+    let dead = query::<Postgres>(
+        "SELECT tenant_id, batch_id FROM task
+         WHERE task_id = ANY($1) AND state = 'dead' AND batch_id IS NOT NULL ORDER BY task_id FOR UPDATE",
+    )
+    .bind(&ids)
+    .fetch_all(tx.conn())
+    .await
+    .map_err(sql_error("look up joins"))?;
+    for row in &dead {
+        let mut c = Columns::new(row);
+        let (tenant, batch) = (c.tenant()?, c.batch()?);
+        tx.batch(tenant, batch).dead -= 1;
+    }
     query::<Postgres>(
         "UPDATE task t SET state = 'waiting', epoch = t.epoch + 1, open_parts = greatest(0, t.open_parts) + u.parts
          FROM unnest($1::bigint[], $2::bigint[]) AS u (task_id, parts) WHERE t.task_id = u.task_id",
     )
-    .bind(parts.keys().copied().collect::<Vec<_>>())
+    .bind(&ids)
     .bind(parts.values().copied().collect::<Vec<_>>())
     .execute(tx.conn())
     .await
     .map_err(sql_error("reopen joins"))?;
+    // The order is that of `core::task::order_key`.
+    query::<Postgres>(
+        "UPDATE task t SET state = CASE WHEN b.paused THEN 'held' ELSE 'queued' END, epoch = t.epoch + 1, lost = 0,
+           finished_at = NULL, run_at = $3, order_key = $3 + t.priority * 60000
+         FROM task j LEFT JOIN batch b ON b.batch_id = j.batch_id
+         WHERE j.task_id = ANY($2) AND t.ingestion_id = ANY($1) AND t.join_id = j.task_id AND t.state = 'cancelled'",
+    )
+    .bind(rows.iter().map(|r| r.belongs.ingestion_id.0).collect::<Vec<_>>())
+    .bind(&ids)
+    .bind(tx.now.0)
+    .execute(tx.conn())
+    .await
+    .map_err(sql_error("queue cancelled parts again"))?;
     Ok(())
 }
 

@@ -83,7 +83,8 @@ impl Wanted {
     }
 
     /// Goes round the tenants' queues, each the head of one tenant's queue over all kinds. Answers what was
-    /// chosen and which tenant was served last.
+    /// chosen and which tenant was served last. Where none of so many tenants has anything for this worker that is
+    /// due, it is the turn of those behind them.
     pub(in crate::store) fn choose(
         &self,
         queues: Vec<(TenantId, Vec<Candidate>)>,
@@ -99,7 +100,8 @@ impl Wanted {
             .collect();
         let mut units_left = self.units;
         let mut chosen: Vec<Chosen> = Vec::new();
-        let mut last_served = None;
+        let idle = queues.len() >= TENANTS_PER_CLAIM && queues.iter().all(|(_, queue)| queue.is_empty());
+        let mut last_served = queues.last().map(|(tenant, _)| *tenant).filter(|_| idle);
         'rounds: while chosen.len() < self.max_tasks && queues.iter().any(|(_, q)| !q.is_empty()) {
             for (tenant, queue) in &mut queues {
                 let Some(candidate) = queue.pop_front() else { continue };

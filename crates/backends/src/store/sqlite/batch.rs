@@ -191,11 +191,14 @@ fn totals(row: &Row<'_>) -> Result<BatchTotals> {
     })
 }
 
-/// By id or by name.
+/// By id or by name. What looks like an id is one: a batch may be called like another's id.
 pub(super) fn find(conn: &Connection, tenant: TenantId, id_or_name: &str) -> Result<Option<BatchTotals>> {
     let id = id_or_name.parse::<BatchId>().ok();
     let mut statement = conn
-        .prepare_cached(&format!("SELECT {COLUMNS} WHERE tenant_id = ?1 AND (batch_id = ?2 OR name = ?3)"))
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} WHERE tenant_id = ?1 AND (batch_id = ?2 OR name = ?3)
+             ORDER BY batch_id = ?2 DESC LIMIT 1"
+        ))
         .map_err(sql_error("look up a batch"))?;
     let mut rows = statement
         .query(params![tenant.as_bytes(), id.as_ref().map(BatchId::as_bytes), id_or_name])

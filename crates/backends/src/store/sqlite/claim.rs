@@ -51,6 +51,9 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
     for tenant in &tenants {
         queues.push((*tenant, candidates(tx, *tenant, &kinds_left, share, &mut subjects)?));
     }
+    // Where none of so many tenants has anything for this worker that is due, it is the turn of those behind them.
+    let idle = tenants.len() >= TENANTS_PER_CLAIM && queues.iter().all(|(_, queue)| queue.is_empty());
+    let nothing_there = tenants.last().copied().filter(|_| idle);
     let mut take = tx.sql(TAKE)?;
     let mut units_left = spec.units;
     let mut leases = Vec::new();
@@ -87,7 +90,7 @@ pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Ve
             }
         }
     }
-    if let Some(tenant) = last_served {
+    if let Some(tenant) = last_served.or(nothing_there) {
         *turn.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(tenant);
     }
     note_started(tx, &leases)?;

@@ -42,7 +42,8 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
     let mut change = 0;
     if let Some(document) = document {
         let number = tx.next_change()?;
-        // A newer run that found nothing keeps what an older one has read: a document never gets worse.
+        // A newer run that found nothing keeps what an older one has read: a document never gets worse. And one that was
+        // cancelled has found out nothing at all: what an earlier one has said still holds.
         let sql = format!(
             "UPDATE document SET current_generation = ?2, current_ingestion_id = ?3, needs_review = i.needs_review,
                media_type = coalesce(i.media_type, document.media_type), title = coalesce(i.title, document.title),
@@ -54,6 +55,7 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
                record_in = {}, change_seq = ?4
              FROM ingestion i LEFT JOIN record r ON r.ingestion_id = i.ingestion_id
              WHERE document.document_id = ?1 AND i.ingestion_id = ?3 AND document.current_generation <= ?2
+               AND (i.status <> 'cancelled' OR coalesce(document.current_ingestion_id, ?3) = ?3)
              RETURNING record_in",
             records::HOLDS
         );

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::super::shared::steer::{no_dead_letter, nothing_to_retry};
 use super::commit::apply;
 use super::row::{Columns, sql_error};
-use super::task;
+use super::task::{self, TaskRow};
 use super::tx::Tx;
 
 pub(super) fn pause_kind(tx: &mut Tx<'_>, kind: &TaskKind, paused: bool) -> Result<()> {
@@ -39,7 +39,7 @@ pub(super) fn retry(tx: &mut Tx<'_>, tenant: TenantId, id: Option<&str>) -> Resu
     let mut answer = CountAnswer::default();
     for (ingestion, status, has_document) in ingestions {
         let dead: Vec<i64> = tx
-            .sql("SELECT task_id FROM task WHERE ingestion_id = ?1 AND state = 'dead'")?
+            .sql("SELECT task_id FROM task WHERE ingestion_id = ?1 AND state = 'dead' ORDER BY task_id")?
             .query_map([ingestion.as_bytes()], |r| r.get(0))
             .and_then(Iterator::collect)
             .map_err(sql_error("look for dead letters"))?;
@@ -118,7 +118,7 @@ pub(super) fn drop_dead_of(tx: &mut Tx<'_>, tenant: TenantId, ingestion: Ingesti
 fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -> Result<Vec<TaskId>> {
     let Some(ids) = ids else {
         return tx
-            .sql("SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = ?1")?
+            .sql("SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = ?1 ORDER BY task_id")?
             .query_map([tenant.as_bytes()], |r| r.get(0).map(TaskId))
             .and_then(Iterator::collect)
             .map_err(sql_error("look for dead letters"));
@@ -156,12 +156,7 @@ fn revive(tx: &mut Tx<'_>, id: TaskId) -> Result<()> {
     .execute(params![id.0, state.name(), tx.now.0, order_key(tx.now, row.belongs.priority)])
     .map_err(sql_error("replay a dead letter"))?;
     if let Some(join) = row.join_id {
-        // The join has run, or waits, without this part: it waits for it once more.
-        tx.sql(
-            "UPDATE task SET state = 'waiting', epoch = epoch + 1, open_parts = max(0, open_parts) + 1 WHERE task_id = ?1",
-        )?
-        .execute([join])
-        .map_err(sql_error("reopen a join"))?;
+        reopen_join(tx, &row, join)?;
     }
     tx.aftermath.work = true;
     let batch = row.belongs.batch_id;
@@ -174,6 +169,34 @@ fn revive(tx: &mut Tx<'_>, id: TaskId) -> Result<()> {
             totals.open += 1;
         }
     }
+    Ok(())
+}
+
+/// A join has run, or waits, without this part: it waits for it once more. Parts that were cancelled while the join still
+/// counted them go on with it: it would wait for them for ever.
+fn reopen_join(tx: &mut Tx<'_>, part: &TaskRow, join: i64) -> Result<()> {
+    let was_dead = task::load(tx, TaskId(join))?.is_some_and(|row| row.state == TaskState::Dead);
+    tx.sql(
+        "UPDATE task SET state = 'waiting', epoch = epoch + 1, open_parts = max(0, open_parts) + 1 WHERE task_id = ?1",
+    )?
+    .execute([join])
+    .map_err(sql_error("reopen a join"))?;
+    if let (true, Some(batch)) = (was_dead, part.belongs.batch_id) {
+        tx.batch(part.belongs.tenant_id, batch).dead -= 1;
+    }
+    let state = task::queued_or_held(tx, part.belongs.batch_id)?;
+    tx.sql(
+        "UPDATE task SET state = ?2, epoch = epoch + 1, lost = 0, finished_at = NULL, run_at = ?3, order_key = ?4
+         WHERE ingestion_id = ?5 AND join_id = ?1 AND state = 'cancelled'",
+    )?
+    .execute(params![
+        join,
+        state.name(),
+        tx.now.0,
+        order_key(tx.now, part.belongs.priority),
+        part.belongs.ingestion_id.as_bytes()
+    ])
+    .map_err(sql_error("queue cancelled parts again"))?;
     Ok(())
 }
 

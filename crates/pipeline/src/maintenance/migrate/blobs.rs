@@ -7,7 +7,6 @@
 use std::io::{self, Read as _};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use docmill_core::answer::MigratedBlobs;
 use docmill_core::id::{BlobKey, ContentHash};
 use docmill_core::limits::{KIB, MIB};
@@ -21,7 +20,7 @@ use tokio::sync::mpsc;
 
 use super::state::State;
 use super::{Progress, Side, Watch};
-use crate::blocking::{FromStart, blocking, off_thread};
+use crate::blocking::{FromStart, blocking, off_thread, pour};
 
 /// The name of this step.
 pub(super) const STEP: &str = "blobs";
@@ -181,10 +180,7 @@ async fn hash_content(content: &Content, key: &BlobKey) -> Result<ContentHash> {
         Content::File(file, _) => {
             blocking(move || {
                 let mut hasher = Sha256::new();
-                read_pieces(&file, &shown, |piece| {
-                    hasher.update(&piece);
-                    true
-                })?;
+                read_pieces(&file, &shown, |piece| hasher.update(piece))?;
                 Ok(ContentHash(hasher.finalize().into()))
             })
             .await
@@ -198,38 +194,25 @@ async fn put(target: &dyn Blobs, key: &BlobKey, content: Content) -> Result<()> 
         Content::File(file, _) => file,
     };
     let (send, pieces) = mpsc::channel(PIECES);
-    let (shown, failed) = (key.clone(), send.clone());
-    let reading = blocking(move || {
-        let read = read_pieces(&file, &shown, |piece| send.blocking_send(Ok(piece)).is_ok());
-        if let Err(error) = read
-            && failed.blocking_send(Err(error)).is_err()
-        {
-            tracing::debug!(key = %shown, "the upload has ended before its source failed");
-        }
-        Ok(())
-    });
-    let (read, put) = futures::join!(reading, target.put_if_absent(key, Upload::Stream(pieces)));
-    read?;
+    let reading = pour(file, PIECE, send, |e| unreadable(key, e));
+    let ((), put) = futures::join!(reading, target.put_if_absent(key, Upload::Stream(pieces)));
     put.map(drop)
 }
 
-/// Gives a file to `take` piece by piece, until it wants no more.
-fn read_pieces(file: &Arc<std::fs::File>, key: &BlobKey, mut take: impl FnMut(Bytes) -> bool) -> Result<()> {
+fn unreadable(key: &BlobKey, error: io::Error) -> Error {
+    Error::unavailable(format!("cannot read blob `{key}`")).with_source(error)
+}
+
+/// Gives a file to `take` piece by piece.
+fn read_pieces(file: &Arc<std::fs::File>, key: &BlobKey, mut take: impl FnMut(&[u8])) -> Result<()> {
     let mut from = FromStart::of(file);
+    let mut buffer = vec![0; PIECE];
     loop {
-        let mut buffer = vec![0; PIECE];
         match from.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(read) => {
-                buffer.truncate(read);
-                if !take(Bytes::from(buffer)) {
-                    return Ok(());
-                }
-            }
+            Ok(read) => take(buffer.get(..read).unwrap_or_default()),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => {
-                return Err(Error::unavailable(format!("cannot read blob `{key}`")).with_source(e));
-            }
+            Err(e) => return Err(unreadable(key, e)),
         }
     }
 }

@@ -14,7 +14,7 @@ use docmill_core::{Error, Result};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
-use crate::blocking::{FromStart, blocking};
+use crate::blocking::{FromStart, blocking, pour};
 use crate::deps::Deps;
 use crate::stages::stored::{Body, Fresh, IN_MEMORY, Incoming};
 
@@ -141,36 +141,17 @@ async fn hash(file: &Arc<File>, path: &Path) -> Result<(ContentHash, State)> {
 
 async fn copy(deps: &Deps, name: &str, file: &Arc<File>, path: &Path) -> Result<Fresh> {
     let (sender, mut pieces) = mpsc::channel::<Result<Bytes>>(PIECES);
-    let (file, path) = (Arc::clone(file), path.to_owned());
-    let reading = blocking(move || {
-        let mut from = FromStart::of(&file);
-        loop {
-            let mut buffer = vec![0; PIECE];
-            match from.read(&mut buffer) {
-                Ok(0) => return Ok(()),
-                Ok(read) => {
-                    buffer.truncate(read);
-                    // Nobody listens any more: the copy was given up, and says why itself.
-                    if sender.blocking_send(Ok(Bytes::from(buffer))).is_err() {
-                        return Ok(());
-                    }
-                }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(unreadable(&path, e)),
-            }
-        }
-    });
-    let writing = async {
+    let reading = pour(Arc::clone(file), PIECE, sender, |e| unreadable(path, e));
+    // Whoever writes holds the pieces: where writing fails, reading ends with them.
+    let writing = async move {
         let mut incoming = Incoming::new(deps);
         while let Some(piece) = pieces.recv().await {
             incoming.push(name, piece?).await?;
         }
         Ok::<_, Error>(incoming)
     };
-    let (read, written) = futures::join!(reading, writing);
-    let incoming = written?;
-    read?;
-    incoming.finish(name).await
+    let ((), written) = futures::join!(reading, writing);
+    written?.finish(name).await
 }
 
 fn read_some(file: &File, limit: u64, path: &Path) -> Result<Vec<u8>> {

@@ -116,7 +116,16 @@ async fn register(
         receipts.push(head.into_receipt(tenant, IngestionId(deps.ids.next()), arrival));
     }
     crash::point("receive.before_row");
-    let accepted = deps.store.accept(receipts, terms).await?;
+    let accepted = match deps.store.accept(receipts, terms).await {
+        Ok(accepted) => accepted,
+        Err(error) => {
+            // After other errors nobody knows whether the rows are there; then pruning does it, a day later.
+            if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotFound | ErrorKind::InvalidRequest) {
+                stored::take_back(deps, &proposed, &[]).await;
+            }
+            return Err(error);
+        }
+    };
     crash::point("receive.after_row");
     let taken: Vec<_> = accepted.received.iter().map(|r| r.document_id).collect();
     stored::take_back(deps, &proposed, &taken).await;

@@ -530,8 +530,12 @@ impl Store for FakeStore {
     async fn ledger(&self, _tenant: TenantId, _batch: Option<BatchId>) -> Result<Ledger> {
         absent()
     }
-    async fn blob_keys(&self, _after: Option<&BlobKey>, _limit: usize) -> Result<Vec<BlobKey>> {
-        absent()
+    /// Those of the change log.
+    async fn blob_keys(&self, after: Option<&BlobKey>, limit: usize) -> Result<Vec<BlobKey>> {
+        let state = self.state.lock().unwrap();
+        let mut keys: Vec<BlobKey> = state.changes.iter().filter_map(|c| c.transcription.clone()).collect();
+        keys.sort();
+        Ok(keys.into_iter().filter(|key| after.is_none_or(|after| key > after)).take(limit).collect())
     }
     async fn referenced(&self, _keys: &[BlobKey]) -> Result<Vec<bool>> {
         absent()
