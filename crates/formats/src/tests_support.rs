@@ -1,6 +1,6 @@
 //! What the tests of every reader need.
 
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::path::PathBuf;
 
 use docmill_core::Result;
@@ -45,6 +45,19 @@ pub(crate) fn read_fixture(path: &str) -> Collected {
 /// The pages that came as pixels.
 pub(crate) fn scans(found: &Collected) -> Vec<&Scan> {
     found.0.iter().filter_map(|f| if let Found::Scan(scan) = f { Some(scan) } else { None }).collect()
+}
+
+/// A compound file of these streams; a path may lead through storages.
+pub(crate) fn compound_of(streams: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
+    for (path, body) in streams {
+        if let Some((storage, _)) = path.rsplit_once('/').filter(|(storage, _)| !storage.is_empty()) {
+            file.create_storage_all(storage).unwrap();
+        }
+        file.create_stream(path).unwrap().write_all(body).unwrap();
+    }
+    file.flush().unwrap();
+    file.into_inner().into_inner()
 }
 
 /// A ZIP file of these members, packed.

@@ -213,7 +213,7 @@ fn name(member: &ArchiveMember) -> String {
     let bytes = &member.meta.name;
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
-        Err(_) => Charset::by_statistics(std::iter::once(bytes.as_slice())).decode(bytes).text,
+        Err(_) => Charset::by_statistics(bytes).decode(bytes).text,
     };
     text.replace('\\', "/")
 }

@@ -8,7 +8,7 @@ use docmill_core::{Error, Result};
 
 use crate::input::Input;
 use crate::shared::charset::Charset;
-use crate::shared::lines::Lines;
+use crate::shared::lines::{Lines, with_usual_ends};
 use crate::shared::mail::body::decode;
 use crate::shared::mail::transfer::{Decoder, Encoding};
 use crate::shared::members::Members;
@@ -47,7 +47,13 @@ pub(crate) fn read(
             decoded = Input::from_bytes(text.into_bytes());
             (&mut decoded, 0)
         }
-        None => (input, 0),
+        None => match with_usual_ends(input)? {
+            Some(changed) => {
+                decoded = changed;
+                (&mut decoded, 0)
+            }
+            None => (input, 0),
+        },
     };
     let mut lines = Lines::from(input, begin)?;
     let mut unfolded: Vec<u8> = Vec::new();

@@ -13,6 +13,22 @@ const PIECE_BYTES: usize = 64 << 10;
 /// How much is read at once.
 const BUFFER_BYTES: usize = 4 * PIECE_BYTES;
 
+/// No file of lines that end as on the first Macintosh is larger.
+const MAX_OLD_BYTES: u64 = 64 << 20;
+
+/// A file whose lines end as on the first Macintosh, with a carriage return alone, as one whose lines end as everybody
+/// else's; `None` if they do already.
+pub(crate) fn with_usual_ends(input: &mut Input) -> Result<Option<Input>> {
+    let head = input.head(PIECE_BYTES as u64)?;
+    let is_old = head.contains(&b'\r') && !head.contains(&b'\n') && input.length() <= MAX_OLD_BYTES;
+    if !is_old {
+        return Ok(None);
+    }
+    let mut bytes = input.whole(MAX_OLD_BYTES)?.to_vec();
+    bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+    Ok(Some(Input::from_bytes(bytes)))
+}
+
 /// A line with its end, or a piece of a long one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Line<'a> {

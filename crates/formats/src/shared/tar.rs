@@ -474,7 +474,7 @@ fn header_name(block: &[u8; BLOCK]) -> Vec<u8> {
 fn decode_name(raw: &[u8]) -> String {
     match std::str::from_utf8(raw) {
         Ok(name) => name.to_owned(),
-        Err(_) => Charset::by_statistics(std::iter::once(raw)).decode(raw).text,
+        Err(_) => Charset::by_statistics(raw).decode(raw).text,
     }
 }
 

@@ -42,13 +42,16 @@ pub struct Head<'a> {
     pub extension: String,
     /// Whether `bytes` are all there are.
     pub whole: bool,
+    /// What a compound file has at its top, as far as it can be opened. Documents that are embedded deeper down have
+    /// streams of their own, which say nothing about the file.
+    pub top: Vec<String>,
 }
 
 impl<'a> Head<'a> {
     /// Prepares the first bytes of a file called `name`.
     pub fn new(bytes: &'a [u8], name: &str, whole: bool) -> Self {
         let text = Charset::of_head(bytes).map(|charset| charset.decode(bytes).text);
-        Self { bytes, text, extension: extension(name), whole }
+        Self { bytes, text, extension: extension(name), whole, top: Vec::new() }
     }
 }
 
@@ -67,7 +70,10 @@ pub fn sniff(input: &mut Input, name: &str) -> Result<Sniffed> {
     if let Some(directory) = unread::compound_directory(&bytes) {
         bytes.extend(input.piece(directory, DIRECTORY_BYTES)?);
     }
-    let head = Head::new(&bytes, name, whole);
+    let mut head = Head::new(&bytes, name, whole);
+    if bytes.starts_with(COMPOUND_FILE) {
+        head.top = unread::compound_names(input);
+    }
     let claim = best_claim(&head);
     if let Some((format, claim)) = claim
         && claim.confidence == Confidence::Certain

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tests_support::{fixture, stored_package_of};
+use crate::tests_support::{compound_of, fixture, stored_package_of};
 
 fn kind(name: &str, bytes: &[u8]) -> (String, Option<&'static str>) {
     let found = sniff(&mut Input::from_bytes(bytes.to_vec()), name).unwrap();
@@ -84,6 +84,21 @@ fn content_decides_and_the_name_helps() {
     for (name, bytes, media_type, format) in cases {
         assert_eq!(kind(name, &bytes), (media_type.to_owned(), format), "{name}: {}", bytes.escape_ascii());
     }
+}
+
+#[test]
+fn compound_file_is_what_lies_at_its_top_whatever_is_embedded_in_it() {
+    let word = ("/MBD0018D4CE/WordDocument", b"a".as_slice());
+    for (stream, format) in [("/Workbook", "xls"), ("/PowerPoint Document", "ppt"), ("/WordDocument", "doc")]
+    {
+        for streams in [[word, (stream, b"b".as_slice())], [(stream, b"b".as_slice()), word]] {
+            assert_eq!(kind("a", &compound_of(&streams)).1, Some(format), "{stream}");
+        }
+    }
+    // One that cannot be opened goes by any name in it.
+    let mut damaged = compound_of(&[("/Workbook", b"b")]);
+    damaged[28] ^= 0xff;
+    assert_eq!(kind("a", &damaged).1, Some("xls"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use file_format::FileFormat;
 
 use super::Head;
 use super::unsupported::called;
+use crate::input::Input;
 
 /// Media types by file extension, for listings and for content that does not say what it is.
 pub(super) const OF_EXTENSION: &[(&str, &str)] = &[
@@ -118,8 +119,8 @@ fn binary(head: &Head<'_>) -> Cow<'static, str> {
     called.map_or_else(|| told.to_owned().into(), Cow::Borrowed)
 }
 
-/// Office files of the nineties are small file systems. Their directory tells them apart, which [`super::sniff`] puts
-/// into the head; where it is damaged, the name helps.
+/// Office files of the nineties are small file systems. What lies at their top tells them apart; where they cannot be
+/// opened, any name in their directory, which [`super::sniff`] puts into the head, and then what they are called.
 pub(crate) fn compound_type(head: &Head<'_>) -> &'static str {
     const STREAMS: &[(&str, &str)] = &[
         ("__properties_version1.0", "application/vnd.ms-outlook"),
@@ -133,6 +134,12 @@ pub(crate) fn compound_type(head: &Head<'_>) -> &'static str {
         ("\u{9}DRMContent", "application/vnd.ms-office.encrypted-package"),
     ];
     for (stream, media_type) in STREAMS {
+        if !head.top.is_empty() {
+            if head.top.iter().any(|name| name == stream.trim_end_matches('\0')) {
+                return media_type;
+            }
+            continue;
+        }
         let name: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
         if contains(head.bytes, &name) {
             return media_type;
@@ -145,6 +152,17 @@ pub(crate) fn compound_type(head: &Head<'_>) -> &'static str {
         "msg" => "application/vnd.ms-outlook",
         other => called(other).unwrap_or("application/x-cfb"),
     }
+}
+
+/// What lies at the top of a compound file; nothing if it is too damaged to tell.
+pub(super) fn compound_names(input: &mut Input) -> Vec<String> {
+    // Nothing is said about errors here: the reader meets them again.
+    if input.go_to(0).is_err() {
+        return Vec::new();
+    }
+    cfb::CompoundFile::open(input)
+        .map(|file| file.read_root_storage().map(|entry| entry.name().to_owned()).collect())
+        .unwrap_or_default()
 }
 
 /// Where the directory of a compound file begins, by its first bytes.

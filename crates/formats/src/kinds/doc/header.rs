@@ -7,9 +7,15 @@ use crate::shared::compound::{u16_at, u32_at};
 /// The first version whose text is in pieces of Unicode.
 const WORD_97: u16 = 0x00c1;
 
+/// What the Far East versions of Word 6 and 95 begin with: Japanese, Korean, and Chinese of both kinds.
+const JAPANESE: u16 = 0xa697;
+const KOREAN: u16 = 0xa698;
+const CHINESE: u16 = 0xa699;
+
 /// What matters of it.
 pub(super) struct Header {
     is_new: bool,
+    magic: u16,
     /// Text is in pieces rather than in one run.
     pub(super) is_complex: bool,
     uses_second_table: bool,
@@ -33,7 +39,7 @@ impl Header {
         let damaged = || Error::corrupt("the document's header is cut off");
         let magic = u16_at(main, 0).ok_or_else(damaged)?;
         // Word 97 and later, Word 6 and 95, and the Far East versions of those.
-        if !matches!(magic, 0xa5ec | 0xa5dc | 0xa697 | 0xa699 | 0xa698) {
+        if !matches!(magic, 0xa5ec | 0xa5dc | JAPANESE | KOREAN | CHINESE) {
             return Err(Error::corrupt(format!(
                 "the document begins with {magic:04x}, which is no Word document"
             )));
@@ -53,6 +59,7 @@ impl Header {
         let pair = |at| Some((u32_at(main, at)?, u32_at(main, at + 4)?));
         Ok(Self {
             is_new,
+            magic,
             is_complex: flags & COMPLEX != 0,
             uses_second_table: flags & SECOND_TABLE != 0,
             language: u16_at(main, 6).ok_or_else(damaged)?,
@@ -63,9 +70,19 @@ impl Header {
         })
     }
 
-    /// Whether text is Unicode where it is not packed.
+    /// Whether lists are in a stream of their own, and say of each piece of text whether it is packed.
     pub(super) fn is_new(&self) -> bool {
         self.is_new
+    }
+
+    /// The code pages that the text may be in, if it has two bytes a character without being Unicode.
+    pub(super) fn double_pages(&self) -> &'static [u16] {
+        match self.magic {
+            JAPANESE if !self.is_new => &[932],
+            KOREAN if !self.is_new => &[949],
+            CHINESE if !self.is_new => &[936, 950],
+            _ => &[],
+        }
     }
 
     /// The code page of text that is not Unicode: new documents have one, old ones that of their program's language.

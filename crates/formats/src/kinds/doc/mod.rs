@@ -72,7 +72,7 @@ impl Format for Doc {
                 None => Vec::new(),
             };
             let pieces = pieces::read(&header, &main, &table)?;
-            let narrow = Narrow::of(&header);
+            let narrow = Narrow::of(&header, &pieces, &main);
             let mut text = Text::new(&header, rows::read(&header, &main, &table));
             let mut pager = Pager::of_document(sink, "text of the document");
             for piece in &pieces {

@@ -11,6 +11,7 @@ use docmill_core::wire::{ReadLimits, Want};
 
 use crate::format::{Claim, Format};
 use crate::input::Input;
+use crate::shared::lines::with_usual_ends;
 use crate::shared::mail::recognise::{is_mailbox, is_message};
 use crate::sink::Sink;
 use crate::sniff::Head;
@@ -45,7 +46,10 @@ impl Format for Eml {
     }
 
     fn parse(&self, input: &mut Input, want: Want, limits: &ReadLimits, sink: &mut dyn Sink) -> Result<()> {
-        walk::read(input, want, limits, sink)
+        match with_usual_ends(input)? {
+            Some(mut changed) => walk::read(&mut changed, want, limits, sink),
+            None => walk::read(input, want, limits, sink),
+        }
     }
 }
 

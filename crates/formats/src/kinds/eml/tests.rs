@@ -109,3 +109,12 @@ fn message_as_apple_stores_it_ends_where_its_length_says() {
         assert_eq!((found.value("subject"), found.text().as_str()), (Some("x"), "hello\n"), "{name}");
     }
 }
+
+#[test]
+fn message_with_lines_as_on_the_first_macintosh_is_read() {
+    let mail = "Subject: x\nFrom: a@b.c\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n\
+                --b\n\nhello\n--b\nContent-Disposition: attachment; filename=a.bin\n\nfile\n--b--\n";
+    let found = read_bytes("a.eml", mail.replace('\n', "\r").as_bytes());
+    assert_eq!((found.value("subject"), found.text().as_str()), (Some("x"), "hello"));
+    assert_eq!(members(&found), [("a.bin".to_owned(), Ok(b"file".to_vec()))]);
+}

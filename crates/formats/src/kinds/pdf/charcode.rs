@@ -15,13 +15,14 @@ use hayro_syntax::object::{Array, Dict, Name, Object, Stream, String as PdfStrin
 use hayro_syntax::page::{Page, Resources};
 
 use super::letters::{Letters, shown};
+use super::numbered;
 use super::program::Programs;
 
 /// Forms inside forms are searched for fonts so deep.
 const DEEPEST: usize = 4;
 
 /// More fonts than this are not looked at.
-const MOST_FONTS: usize = 1000;
+pub(super) const MOST_FONTS: usize = 1000;
 
 /// The flag of fonts of letters.
 const NON_SYMBOLIC: u32 = 1 << 5;
@@ -66,13 +67,15 @@ pub(super) struct CharCodes<'p, 'a> {
     programs: &'p Programs,
     fonts: OnceCell<Fonts<'a>>,
     some_bare: OnceCell<bool>,
+    some_numbered: OnceCell<bool>,
     two_bytes: OnceCell<Option<&'static Encoding>>,
 }
 
 impl<'p, 'a> CharCodes<'p, 'a> {
     pub(super) fn new(page: &'p Page<'a>, programs: &'p Programs) -> Self {
-        let (fonts, some_bare, two_bytes) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { page, programs, fonts, some_bare, two_bytes }
+        let (fonts, two_bytes) = (OnceCell::new(), OnceCell::new());
+        let (some_bare, some_numbered) = (OnceCell::new(), OnceCell::new());
+        Self { page, programs, fonts, some_bare, some_numbered, two_bytes }
     }
 
     fn fonts(&self) -> &Fonts<'a> {
@@ -100,6 +103,13 @@ impl<'p, 'a> CharCodes<'p, 'a> {
             encoding.decode_without_bom_handling_and_without_replacement(&[first, second])?.into_owned();
         let mut characters = text.chars();
         characters.next().filter(|_| characters.next().is_none())
+    }
+
+    /// What a glyph of a font shows that is drawn in the document itself, where fonts of the page call their glyphs by the
+    /// numbers of characters. A drawn glyph does not say which font it is of.
+    pub(super) fn of_number(&self, code: u32) -> Option<Letters> {
+        let some_numbered = || numbered::has_fonts(self.page.resources());
+        self.some_numbered.get_or_init(some_numbered).then(|| numbered::letter(code)).flatten()
     }
 
     /// What a glyph shows; `None` if nobody can tell.

@@ -119,7 +119,11 @@ impl<'p, 'd> Glyphs<'p, 'd> {
     /// The characters of a glyph that can be seen, and whether they are a guess.
     fn letters(&self, glyph: &Drawn<'_>) -> Option<(Letters, bool)> {
         let Drawn::Outline(outline) = glyph else {
-            return glyph.as_unicode().and_then(shown).map(|letters| (letters, false));
+            let letters = match glyph.as_unicode() {
+                Some(stated) => shown(stated),
+                None => self.codes.of_number(glyph.char_code()),
+            };
+            return letters.map(|letters| (letters, false));
         };
         match self.codes.meaning(outline)? {
             Meaning::Known(letters) => Some((letters, false)),

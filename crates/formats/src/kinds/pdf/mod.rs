@@ -19,6 +19,7 @@ mod lists;
 mod marks;
 mod metadata;
 mod notes;
+mod numbered;
 mod program;
 mod render;
 mod second;

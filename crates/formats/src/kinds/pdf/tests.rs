@@ -279,6 +279,26 @@ fn glyphs_used_by_number_are_read_from_their_program() {
     assert_eq!(found.pages()[0].quality, Some(1.0));
 }
 
+#[test]
+fn glyphs_that_are_drawn_and_called_by_numbers_of_characters_are_read() {
+    let plain = String::from_utf8(document("", "", "BT /F 20 Tf 20 100 Td (Bald da) Tj ET", &[])).unwrap();
+    let read = |names: &str| {
+        let font = format!(
+            "/Type/Font/Subtype/Type3/FontBBox[0 0 700 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 32/LastChar 108\
+             /Widths[{}]/CharProcs<</32 4 0 R/66 4 0 R/97 4 0 R/100 4 0 R/108 4 0 R>>\
+             /Encoding<</Type/Encoding/Differences[{names}]>>",
+            "600 ".repeat(77)
+        );
+        let drawn = "4 0 obj <</Length 27>> stream\n600 0 d0 0 0 500 700 re f\nendstream endobj\n9 0 obj";
+        let file =
+            plain.replace("/Type/Font/Subtype/Type1/BaseFont/Helvetica", &font).replace("9 0 obj", drawn);
+        read_bytes("a.pdf", file.as_bytes()).text()
+    };
+    assert_eq!(read("32/32 66/66 97/97 100/100 108/108"), "Bald da\n");
+    // Numbers of glyphs say nothing.
+    assert_eq!(read("32/1 66/2 97/3 100/4 108/5"), "");
+}
+
 pub(super) fn pictures(found: &crate::sink::Collected) -> Vec<&Picture> {
     found
         .0

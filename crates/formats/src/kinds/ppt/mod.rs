@@ -22,6 +22,12 @@ const MEDIA_TYPE: &str = "application/vnd.ms-powerpoint";
 /// The stream is held while it is read; pictures lie in another.
 const MAX_STREAM_BYTES: u64 = 512 << 20;
 
+/// Where a file for two versions keeps the newer one.
+const DUAL: &str = "/PP97_DUALSTORAGE";
+
+/// What the stream of PowerPoint 95 begins with; that of newer ones begins with the document's record.
+const POWERPOINT_95: &[u8] = &[3, 0, 0, 0, 0xff, 0xff, 0, 0];
+
 pub(super) struct Ppt;
 
 impl Format for Ppt {
@@ -44,13 +50,20 @@ impl Format for Ppt {
         if want.metadata {
             summary::tell(&mut file, sink)?;
         }
-        let user = compound::stream(&mut file, "/Current User", 1 << 20)?.unwrap_or_default().0;
-        let Some((bytes, damage)) = compound::stream(&mut file, "/PowerPoint Document", MAX_STREAM_BYTES)?
-        else {
+        // A file for PowerPoint 95 and 97 holds the presentation twice, the older one in front.
+        let folder = if file.is_storage(DUAL) { DUAL } else { "" };
+        let user =
+            compound::stream(&mut file, &format!("{folder}/Current User"), 1 << 20)?.unwrap_or_default().0;
+        let stream = format!("{folder}/PowerPoint Document");
+        let Some((bytes, damage)) = compound::stream(&mut file, &stream, MAX_STREAM_BYTES)? else {
             let missing = "the presentation's stream is missing: there is no `PowerPoint Document`";
             return Err(Error::corrupt(missing));
         };
         troubles.note(damage.map_or(Ok(()), Err))?;
+        if bytes.starts_with(POWERPOINT_95) {
+            return Err(Error::unsupported_format("the presentation is of PowerPoint 95, which is not read")
+                .with_hint("save it as a newer presentation"));
+        }
         if want.text {
             let slides = slides::read(&bytes, &user, limits, &mut troubles)?;
             sink.put(Found::PageCount(slides.len() as u32))?;

@@ -272,6 +272,8 @@ impl Walk {
                 self.group.charset = self.default_charset;
             }
             "mac" => self.set_default(10_000),
+            "pc" => self.set_default(437),
+            "pca" => self.set_default(850),
             "f" => self.set_font(number.unwrap_or(0)),
             "fcharset" if self.group.place == Place::Fonts => {
                 let charset = font_charset(number.unwrap_or(0)).map_or(self.default_charset, code_page);

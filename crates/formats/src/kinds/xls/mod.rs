@@ -4,6 +4,7 @@
 //! The one stream of records is read from its beginning to its end. Held are the shared texts, up to a limit, and the page
 //! at hand.
 
+mod locked;
 mod records;
 mod sheet;
 mod strings;
@@ -66,7 +67,7 @@ impl Format for Xls {
                 return Err(Error::corrupt("the workbook's stream is missing: there is no `Workbook`"));
             };
             troubles.note(damage.map_or(Ok(()), Err))?;
-            Reader::new(limits).read(&bytes, &mut troubles, sink)?;
+            Reader::new(limits).read(&locked::opened(bytes)?, &mut troubles, sink)?;
         }
         compound::object::give_embedded(&mut file, want, sink)?;
         troubles.tell(sink)

@@ -34,6 +34,8 @@ pub(super) mod id {
     pub(in super::super) const BEGIN_3: u16 = 0x0209;
     pub(in super::super) const BEGIN_4: u16 = 0x0409;
     pub(in super::super) const BEGIN: u16 = 0x0809;
+    /// None of them.
+    pub(in super::super) const NOTHING: u16 = 0xffff;
 }
 
 /// One record with the pieces that continue it.

@@ -22,6 +22,15 @@ fn workbook_that_is_cut_off_keeps_what_came_before() {
 }
 
 #[test]
+fn workbook_that_opens_for_everybody_is_read() {
+    let texts: Vec<String> =
+        read_fixture("xls/protected.xls").pages().iter().map(|page| page.text.clone()).collect();
+    let plain: Vec<String> =
+        read_fixture("xls/book.xls").pages().iter().map(|page| page.text.clone()).collect();
+    assert_eq!(texts, plain);
+}
+
+#[test]
 fn encrypted_workbook_says_so() {
     let file = "xls/encrypted.xls";
     let (_, result) = try_read(file, &fixture(file), EVERYTHING, &Limits::default().for_reader());

@@ -2,7 +2,7 @@ use docmill_core::limits::Limits;
 
 use super::*;
 use crate::sink::Collected;
-use crate::tests_support::{fixture, try_read};
+use crate::tests_support::{fixture, stored_package_of, try_read};
 
 /// Each member as `position path: length or error kind`.
 fn members(found: &Collected) -> Vec<String> {
@@ -129,4 +129,15 @@ fn listing_names_members_without_their_bytes() {
 fn signature_alone_is_corrupt() {
     let (_, result) = try_read("a.zip", b"PK\x03\x04", Want::CHILDREN, &Limits::default().for_reader());
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn members_behind_lost_bytes_are_found_near_their_place() {
+    let whole = stored_package_of(&[("a.txt", b"one\r\ntwo\r\n"), ("b.txt", b"whole"), ("c.txt", b"too")]);
+    let at = whole.windows(2).position(|pair| pair == b"\r\n").unwrap();
+    let cut = [&whole[..at], &whole[at + 1..]].concat();
+    let (found, result) = try_read("a.zip", &cut, Want::CHILDREN, &Limits::default().for_reader());
+    result.unwrap();
+    let expected = [format!("0 a.txt: {}", ErrorKind::Corrupt), "1 b.txt: 5".into(), "2 c.txt: 3".into()];
+    assert_eq!(members(&found), expected);
 }

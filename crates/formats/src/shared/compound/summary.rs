@@ -108,6 +108,13 @@ pub(crate) fn code_page(page: u16) -> Charset {
         10000 | 32768 => "macintosh".to_owned(),
         10007 => "x-mac-cyrillic".to_owned(),
         20127 => "us-ascii".to_owned(),
+        20866 => "koi8-r".to_owned(),
+        21866 => "koi8-u".to_owned(),
+        28591..=28606 => format!("iso-8859-{}", page - 28590),
+        51932 => "euc-jp".to_owned(),
+        54936 => "gb18030".to_owned(),
+        // Sets of DOS.
+        437 | 850 | 852 | 858 => format!("cp{page}"),
         other => format!("windows-{other}"),
     };
     Charset::from_label(&label).unwrap_or(Charset::Web(encoding_rs::WINDOWS_1252))

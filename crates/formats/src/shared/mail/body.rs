@@ -9,7 +9,7 @@ use docmill_core::Result;
 use docmill_core::wire::{ReadLimits, Want};
 
 use crate::kinds::visible_text;
-use crate::shared::charset::{Charset, of_seven_bits};
+use crate::shared::charset::{Charset, of_seven_bits, shifts_to_japanese};
 use crate::shared::members::Members;
 use crate::shared::pager::Pager;
 
@@ -138,6 +138,8 @@ pub(crate) fn decode(bytes: &[u8], label: Option<&str>) -> (String, u64) {
     let says_nothing =
         label.as_deref().is_none_or(|l| matches!(l, "" | "us-ascii" | "ascii" | "unknown-8bit" | "binary"));
     let charset = if says_nothing { None } else { label.as_deref().and_then(Charset::from_label) };
+    // Programs that call everything UTF-8 are many, and no other set can be told to be another so surely.
+    let charset = charset.filter(|charset| *charset != Charset::UTF_8 || Charset::is_utf8(bytes));
     if let Some(charset) = charset {
         let decoded = charset.decode(bytes);
         return (decoded.text, decoded.replaced);
@@ -151,10 +153,12 @@ pub(crate) fn decode(bytes: &[u8], label: Option<&str>) -> (String, u64) {
         // UTF-7 and other sets that the web has forgotten.
         return (decode(bytes), 0);
     }
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !shifts_to_japanese(bytes)
+    {
         return (text.to_owned(), 0);
     }
-    let decoded = Charset::by_statistics(std::iter::once(bytes)).decode(bytes);
+    let decoded = Charset::by_statistics(bytes).decode(bytes);
     (decoded.text, decoded.replaced)
 }
 
@@ -185,5 +189,9 @@ mod tests {
         assert_eq!(decode("grün".as_bytes(), Some("us-ascii")).0, "grün");
         assert_eq!(decode(b"Hi Mom -+Jjo--!", Some("utf-7")).0, "Hi Mom -\u{263a}-!");
         assert_eq!(decode("grün".as_bytes(), Some("nonsense")).0, "grün");
+        assert_eq!(decode(b"die gr\xfcnen Fr\xf6sche", Some("utf-8")).0, "die grünen Frösche");
+        assert_eq!(decode(&["größer ".repeat(10).as_bytes(), b"\xff"].concat(), Some("utf-8")).1, 1);
+        assert_eq!(decode(b"Gr\x81\xe1e", Some("IBM850")).0, "Grüße");
+        assert_eq!(decode(b"\x1b$B4A;z\x1b(B", None).0, "漢字");
     }
 }

@@ -17,7 +17,7 @@ impl Headers {
     pub(crate) fn parse(block: &[u8]) -> Self {
         let mut text = match std::str::from_utf8(block) {
             Ok(text) => text.to_owned(),
-            Err(_) => Charset::by_statistics(std::iter::once(block)).decode(block).text,
+            Err(_) => Charset::by_statistics(block).decode(block).text,
         };
         text.push_str("\r\n\r\n");
         let parser =

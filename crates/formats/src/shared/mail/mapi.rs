@@ -205,6 +205,7 @@ fn charset_of(page: u32) -> Option<String> {
         949 => "euc-kr".to_owned(),
         950 => "big5".to_owned(),
         866 => "ibm866".to_owned(),
+        437 | 850 | 852 | 858 => format!("cp{page}"),
         20866 => "koi8-r".to_owned(),
         21866 => "koi8-u".to_owned(),
         28591..=28606 => format!("iso-8859-{}", page - 28590),

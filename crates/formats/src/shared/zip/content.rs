@@ -14,6 +14,9 @@ const ENCRYPTED: u64 = 1;
 const STRONGLY_ENCRYPTED: u64 = 1 << 6;
 const LZMA_END_MARK: u64 = 1 << 1;
 
+/// How far off its place a header is looked for.
+const NEARBY_BYTES: u64 = 16 << 10;
+
 /// What is needed to unpack a member.
 pub(crate) struct Member {
     pub(crate) flags: u64,
@@ -36,11 +39,14 @@ pub(crate) struct Expected {
 impl Member {
     /// Follows a directory entry to its local header.
     pub(crate) fn of_entry(input: &mut Input, entry: &Entry) -> Result<Self> {
-        let header = input.piece(entry.offset, 30)?;
+        let mut offset = entry.offset;
+        let mut header = input.piece(offset, 30)?;
         if header.len() < 30 || header[..4] != LOCAL {
-            return Err(Error::corrupt(format!("member has no header at byte {}", entry.offset)));
+            let missing = || Error::corrupt(format!("member has no header at byte {}", entry.offset));
+            offset = header_nearby(input, entry)?.ok_or_else(missing)?;
+            header = input.piece(offset, 30)?;
         }
-        let data = entry.offset + 30 + number(&header, 26, 2) + number(&header, 28, 2);
+        let data = offset + 30 + number(&header, 26, 2) + number(&header, 28, 2);
         Ok(Self {
             flags: entry.flags,
             method: entry.method,
@@ -115,6 +121,19 @@ impl Member {
         lzma_rust2::LzmaReader::new_with_props(packed, bytes, header[4], dictionary as u32, None)
             .map_err(damaged)
     }
+}
+
+/// Where the header of a member stands that is not at its place: bytes were lost or added on the way, as when line ends
+/// were translated. Everything behind the damage is whole, and its checksum says so.
+fn header_nearby(input: &mut Input, entry: &Entry) -> Result<Option<u64>> {
+    let from = entry.offset.saturating_sub(NEARBY_BYTES);
+    let window = input.piece(from, 2 * NEARBY_BYTES)?;
+    let is_its_own = |at: &usize| {
+        let name_bytes = number(&window, at + 26, 2) as usize;
+        window.get(at + 30..at + 30 + name_bytes) == Some(entry.raw_name.as_slice())
+    };
+    let found = memchr::memmem::find_iter(&window, &LOCAL).filter(is_its_own).map(|at| from + at as u64);
+    Ok(found.min_by_key(|at| at.abs_diff(entry.offset)))
 }
 
 /// The unpacked bytes of a member.

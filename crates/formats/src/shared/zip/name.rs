@@ -5,13 +5,10 @@
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, GBK, IBM866, SHIFT_JIS, UTF_8, WINDOWS_1251};
 
 use super::Entry;
-use crate::shared::charset::Charset;
+use crate::shared::charset::{CP437, CP850, CP852, Charset, likeliest};
 
 /// Enough names for statistics.
 const SAMPLE_BYTES: usize = 64 << 10;
-
-/// The upper half of code page 437, the set of DOS and of the ZIP specification.
-const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 
 /// Decodes the names of one archive.
 #[derive(Default)]
@@ -32,20 +29,20 @@ impl Names {
         }
     }
 
-    /// Decides for one character set. Western statistics mean code page 437, as the specification has it: the
-    /// few accents in names do not tell it from others.
+    /// Decides for one character set. Western statistics mean a code page of DOS: 437, as the specification has it, if
+    /// no other makes better words of the names.
     pub(crate) fn settle(&mut self) {
         if self.sample.is_empty() {
             return;
         }
-        let guess = Charset::by_statistics(std::iter::once(&self.sample[..]));
+        let guess = Charset::by_statistics(&self.sample);
         let eastern = [GBK, BIG5, SHIFT_JIS, EUC_JP, EUC_KR, IBM866, WINDOWS_1251];
-        if let Charset::Web(encoding) = guess
-            && eastern.contains(&encoding)
-            && guess.decode(&self.sample).replaced == 0
-        {
-            self.charset = Some(guess);
-        }
+        let is_eastern = matches!(guess, Charset::Web(encoding) if eastern.contains(&encoding));
+        self.charset = Some(if is_eastern && guess.decode(&self.sample).replaced == 0 {
+            guess
+        } else {
+            likeliest(&[&CP437, &CP850, &CP852], &self.sample)
+        });
         self.sample = Vec::new();
     }
 
@@ -62,15 +59,8 @@ impl Names {
         match (std::str::from_utf8(raw), self.charset) {
             (Ok(name), _) => name.to_owned(),
             (Err(_), Some(charset)) => charset.decode(raw).text,
-            (Err(_), None) => raw.iter().map(|&byte| cp437(byte)).collect(),
+            (Err(_), None) => Charset::Table(&CP437).decode(raw).text,
         }
-    }
-}
-
-fn cp437(byte: u8) -> char {
-    match byte.checked_sub(128) {
-        None => char::from(byte),
-        Some(upper) => CP437.chars().nth(usize::from(upper)).unwrap_or(char::REPLACEMENT_CHARACTER),
     }
 }
 
@@ -93,6 +83,8 @@ mod tests {
             (&[b"plain.txt"], &["plain.txt"]),
             (&["größe.txt".as_bytes()], &["größe.txt"]),
             (&[b"gr\x94\xe1e.txt", b"\x9aber.txt"], &["größe.txt", "Über.txt"]),
+            (&[b"Relat\xa2rio de Gest\xc6o.pdf"], &["Relatório de Gestão.pdf"]),
+            (&[b"Umowa o prac\xa9.pdf", b"Za\x88\xa5cznik.pdf"], &["Umowa o pracę.pdf", "Załącznik.pdf"]),
             (&[&GBK.encode("新建文本文档.txt").0, b"a.txt"], &["新建文本文档.txt", "a.txt"]),
         ];
         for (raw, expected) in cases {

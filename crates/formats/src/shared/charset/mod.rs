@@ -1,17 +1,23 @@
 //! Bytes to text: which character set a file is in, and decoding it piece by piece.
 //!
 //! Order of trust: a byte order mark, what the file says of itself (HTML's `meta`), valid UTF-8, zero bytes in
-//! the pattern of UTF-16 and UTF-32, and last statistics (`chardetng`). Binary data is not text: control bytes
-//! that no text file holds say so.
+//! the pattern of UTF-16 and UTF-32, the escapes of ISO-2022-JP, and last statistics (`chardetng`) with a second
+//! opinion ([`judge`]). Binary data is not text: control bytes that no text file holds say so.
+
+mod judge;
+mod tables;
 
 use std::fmt;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{CoderResult, EUC_KR, Encoding, GBK, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{CoderResult, EUC_KR, Encoding, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
 use docmill_core::Result;
 
 use crate::input::Input;
+
+pub(crate) use judge::likeliest;
+pub(crate) use tables::{CP437, CP850, CP852, Table};
 
 /// Pieces in which files are examined and decoded.
 pub(crate) const PIECE_BYTES: usize = 256 << 10;
@@ -28,6 +34,8 @@ pub(crate) enum Charset {
     Utf32Le,
     /// Four bytes a character, high byte first.
     Utf32Be,
+    /// A set of DOS.
+    Table(&'static Table),
 }
 
 impl Charset {
@@ -40,7 +48,9 @@ impl Charset {
     /// The web refuses to read some sets of old mail (HZ, ISO-2022-KR) and shows one replacement character instead of
     /// all text: their labels name none.
     pub(crate) fn from_label(label: &str) -> Option<Self> {
-        Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self::Web)
+        Encoding::for_label_no_replacement(label.trim().as_bytes())
+            .map(Self::Web)
+            .or_else(|| Table::from_label(label).map(Self::Table))
     }
 
     /// The set and the length of the byte order mark that `head` begins with.
@@ -64,13 +74,17 @@ impl Charset {
             return None;
         }
         if valid_utf8_prefix(head) {
-            return Some(Self::UTF_8);
+            return Some(if shifts_to_japanese(head) { Self::Web(ISO_2022_JP) } else { Self::UTF_8 });
         }
         // A log that a crash has left zeros in is text all the same; zeros beside bytes of an unknown set are not.
         if head.contains(&0) {
             return None;
         }
-        let charset = Self::by_statistics(std::iter::once(head));
+        // Names cut in the middle of a character, a line from elsewhere: few broken bytes in much UTF-8 are damage.
+        if Self::is_utf8(head) {
+            return Some(Self::UTF_8);
+        }
+        let charset = Self::by_statistics(head);
         charset.reads_as_text(head).then_some(charset)
     }
 
@@ -104,20 +118,24 @@ impl Charset {
         }
         input.go_to(0)?;
         if census.is_utf8() {
-            Ok(Self::UTF_8)
+            Ok(if shifts_to_japanese(&head) { Self::Web(ISO_2022_JP) } else { Self::UTF_8 })
         } else {
-            Ok(Self::by_statistics(std::iter::once(&foreign[..])))
+            Ok(Self::by_statistics(&foreign))
         }
     }
 
+    /// Whether `bytes` are UTF-8 but for some damage.
+    pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
+        let mut census = Utf8Census::default();
+        census.add(bytes);
+        census.is_utf8()
+    }
+
     /// Statistics alone, for text that is not UTF-8. Also used for the names inside archives.
-    pub(crate) fn by_statistics<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Self {
+    pub(crate) fn by_statistics(bytes: &[u8]) -> Self {
         let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-        for piece in pieces {
-            detector.feed(piece, false);
-        }
-        detector.feed(&[], true);
-        Self::Web(detector.guess(None, Utf8Detection::Deny))
+        detector.feed(bytes, true);
+        judge::second_opinion(detector.guess(None, Utf8Detection::Deny), bytes)
     }
 
     /// UTF-16 and UTF-32 without a mark: Latin letters, spaces and line ends leave zeros on one side only.
@@ -175,6 +193,7 @@ impl fmt::Display for Charset {
             Self::Web(encoding) => f.write_str(&encoding.name().to_ascii_lowercase()),
             Self::Utf32Le => f.write_str("utf-32le"),
             Self::Utf32Be => f.write_str("utf-32be"),
+            Self::Table(table) => f.write_str(table.name),
         }
     }
 }
@@ -237,6 +256,7 @@ pub(crate) struct Decoder {
 enum Inner {
     Web(encoding_rs::Decoder),
     Utf32 { big: bool, rest: Vec<u8> },
+    Table(&'static Table),
 }
 
 impl Decoder {
@@ -245,6 +265,7 @@ impl Decoder {
             Charset::Web(encoding) => Inner::Web(encoding.new_decoder_without_bom_handling()),
             Charset::Utf32Le => Inner::Utf32 { big: false, rest: Vec::new() },
             Charset::Utf32Be => Inner::Utf32 { big: true, rest: Vec::new() },
+            Charset::Table(table) => Inner::Table(table),
         };
         Self { inner, replaced: 0 }
     }
@@ -261,6 +282,7 @@ impl Decoder {
                     break;
                 }
             },
+            Inner::Table(table) => table.decode(bytes, out),
             Inner::Utf32 { big, rest } => {
                 rest.extend_from_slice(bytes);
                 let whole = rest.len() / 4 * 4;
@@ -316,8 +338,21 @@ impl Utf8Census {
     /// A few broken bytes in much good UTF-8 are damage, not another character set.
     fn is_utf8(&self) -> bool {
         let errors = self.errors + u64::from(!self.rest.is_empty());
-        errors * 10 <= self.sequences || errors == 0
+        errors * 5 <= self.sequences
     }
+}
+
+/// Text of seven bits that shifts to the Japanese sets of ISO-2022-JP. No terminal and no printer has these escapes for
+/// anything else.
+pub(crate) fn shifts_to_japanese(bytes: &[u8]) -> bool {
+    const SHIFTS: &[&[u8]] = &[b"\x1b$B", b"\x1b$@"];
+    if !bytes.is_ascii() || !bytes.windows(3).any(|three| SHIFTS.contains(&three)) {
+        return false;
+    }
+    // The bytes may be cut off in the middle of a character.
+    let mut decoder = Decoder::new(Charset::Web(ISO_2022_JP));
+    decoder.push(bytes, false, &mut String::new());
+    decoder.replaced == 0
 }
 
 /// Valid UTF-8, but for a sequence that `bytes` may cut off at their end.
@@ -371,7 +406,10 @@ mod tests {
             (utf16("no mark at all\n", true), "utf-16be"),
             (utf16(&russian, false), "utf-16le"),
             (utf32("no mark at all\n"), "utf-32le"),
+            ([russian.as_bytes(), b"\xd0 and more"].concat(), "utf-8"),
+            (b"\x1b$B4A;z\x1b(B in old mail\n".to_vec(), "iso-2022-jp"),
             (legacy("windows-1252", &german), "windows-1252"),
+            (legacy("macintosh", &german), "macintosh"),
             (legacy("koi8-r", &russian), "koi8-u"),
             (legacy("windows-1251", &russian), "windows-1251"),
             (legacy("shift_jis", &japanese), "shift_jis"),
