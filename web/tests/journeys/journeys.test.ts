@@ -135,6 +135,30 @@ it("upload that meets a restart arrives once", async () => {
   expect(status.documents).toBe(1);
 });
 
+it("files dropped together while the server is away are one batch when it is back", async () => {
+  await server.kill();
+  await upload([text("left.txt", "the left half"), text("right.txt", "the right half")]);
+  await tray().getByText(/docmill does not answer/).first().waitFor();
+  await server.up();
+  await tray().getByText("2 files in").waitFor();
+  await page.goto(`${server.url}/batches`);
+  const batch = page.getByRole("main").getByRole("listitem").filter({ hasText: /^2 files, / });
+  await batch.getByText("Finished").waitFor();
+  await batch.getByText("2 of 2").waitFor();
+  expect(await page.getByRole("main").getByRole("listitem").count()).toBe(1);
+});
+
+it("what was read while the page was away is told when it is back", async () => {
+  await server.cli("pause", "--kind", "intake-document");
+  await upload([text("slow.txt", "read behind the page's back")]);
+  await tray().getByText("Reading 1 file").waitFor();
+  await page.goto("about:blank");
+  await server.cli("resume", "--kind", "intake-document");
+  await expect.poll(async () => (JSON.parse(await server.cli("--json", "status")) as { ingestions: { in_progress: number } }).ingestions.in_progress).toBe(0);
+  await page.goto(server.url);
+  await tray().getByText("1 file in").waitFor();
+});
+
 it("markup in names and documents is text", async () => {
   const name = "<img src=x onerror=alert(1)>.txt";
   const inside = "<script>alert(2)</script> & <b onclick=alert(3)>bold</b> harmless";

@@ -33,10 +33,15 @@ export function sentence(document: DocumentDetail, why: Why | undefined, now: nu
       };
     case "unsupported":
       return { tone: "neutral", what: "Stored, but nothing here reads this type", detail: "The file can be downloaded and opened with another program.", action: null };
-    case "ready":
-      return document.problems.length > 0
-        ? { tone: "amber", what: `Read, with ${counted(document.problems.length, "problem")}`, detail: shown(document.problems[0]?.message ?? ""), action: null }
-        : null;
+    case "ready": {
+      const [first] = document.problems;
+      if (!first) return null;
+      // Without a word, and with nothing in it, it was not read at all.
+      const what = !document.word_count && document.children.length === 0
+        ? `Stored, but not read: ${cause(first.kind).title.toLowerCase()}`
+        : `Read, with ${counted(document.problems.length, "problem")}`;
+      return { tone: "amber", what, detail: shown(first.message), action: null };
+    }
   }
 }
 
