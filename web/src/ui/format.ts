@@ -101,6 +101,9 @@ const TYPES: Record<string, string> = {
   "application/epub+zip": "EPUB", "application/xml": "XML", "text/xml": "XML", "application/octet-stream": "Binary",
 };
 
+/** As a sentence begins. */
+export const begun = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** A word of the interface as people write it: `bank_statement` is "Bank statement". */
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1).replaceAll("_", " ");
 

@@ -335,6 +335,15 @@ it("keyboard alone", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "All keys" }).waitFor();
+  await page.keyboard.press("Escape");
+
+  // Nothing has the focus, and still the screen scrolls.
+  await page.setViewportSize({ width: 1360, height: 400 });
+  await page.goto(`${server.url}/settings`);
+  const settings = page.getByRole("region", { name: "Settings, content" });
+  await settings.getByRole("region", { name: "Doctor" }).getByRole("listitem").first().waitFor();
+  await page.keyboard.press("PageDown");
+  await expect.poll(() => settings.evaluate((one) => one.scrollTop)).toBeGreaterThan(0);
 });
 
 it("a list is gone through document by document, and found again as it was left", async () => {

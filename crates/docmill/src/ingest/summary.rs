@@ -232,7 +232,8 @@ mod tests {
             example: "member is encrypted".into(),
             command: None,
         };
-        let note = Cause { failed: false, kind: "corrupt".into(), example: "it is cut off".into(), ..cause.clone() };
+        let note =
+            Cause { failed: false, kind: "corrupt".into(), example: "it is cut off".into(), ..cause.clone() };
         let lines = problems(&answer(), &audit(), &[cause]).join("\n");
         assert!(lines.contains("2 items: encrypted; one of them: member is encrypted"), "{lines}");
         assert!(lines.contains("docmill events --type ERROR --batch 0000"), "{lines}");
