@@ -101,6 +101,18 @@ it("cancel a batch", async () => {
   expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
 });
 
+it("an empty library fills while one looks at it", async () => {
+  await page.goto(`${server.url}/library`);
+  await page.getByRole("heading", { name: "The library is empty" }).waitFor();
+  await server.cli("ingest", fixture("markdown/notes.md"));
+  await page.getByRole("row").filter({ hasText: "notes.md" }).waitFor();
+  // So does a filter that nothing matched.
+  await page.goto(`${server.url}/library?type=text%2Fplain`);
+  await page.getByRole("heading", { name: "No document matches" }).waitFor();
+  await upload(text("first.txt", "the first of its kind"));
+  await page.getByRole("row").filter({ hasText: "first.txt" }).waitFor();
+});
+
 it("restart the server under an open page", async () => {
   await upload(text("before.txt", "written before the restart"));
   await tray().getByText("1 file in").waitFor();
