@@ -202,7 +202,7 @@ fn metered_embedder(
 ) -> Result<Arc<dyn Embedder>> {
     let Some(folder) = MINILM.find(&settings.data) else {
         let missing = format!("the model `{}` is not here", MINILM.name);
-        return Ok(Arc::new(NoEmbedder::new(missing, "docmill models pull")));
+        return Ok(Arc::new(NoEmbedder::new(missing, "`docmill models pull` fetches it")));
     };
     let mut pool = pool_settings(settings, meter);
     pool.args = ["__child", "--role", "embed", "--model"].map(Into::into).to_vec();

@@ -149,7 +149,7 @@ fn classify_and_doctor_use_the_model_that_is_here_and_say_how_to_get_one_that_is
     };
     let absent = check("embed");
     assert!(absent["detail"].as_str().unwrap().starts_with("off: "), "{absent}");
-    assert_eq!(absent["hint"], "docmill models pull");
+    assert_eq!(absent["hint"], "`docmill models pull` fetches it");
 
     write_hollow_model(&mill.data().join(MODEL));
     let on = mill.run(&classify).expect(0).json();

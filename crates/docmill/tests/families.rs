@@ -77,3 +77,14 @@ fn header_fields_of_a_mail_are_its_metadata() {
     }
     assert!(!names(&mail["children"]).is_empty());
 }
+
+#[test]
+fn messages_of_a_mailbox_are_listed_with_their_subjects() {
+    let mill = Mill::new();
+    mill.write("three.mbox", fixture("mbox/three.mbox"));
+    mill.run(&["ingest", "in", "-q"]).expect(0);
+    let mailbox = shown(&mill, "three.mbox");
+    let titles: Vec<_> =
+        mailbox["children"].as_array().unwrap().iter().map(|line| line["title"].as_str()).collect();
+    assert_eq!(titles, [Some("one"), Some("two"), Some("three")]);
+}

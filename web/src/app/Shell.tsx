@@ -10,6 +10,7 @@ import { useKeys } from "./keys";
 import { SCREENS } from "./nav";
 import { Palette } from "./Palette";
 import { Rail } from "./Rail";
+import { useScrollKeys } from "./scrollKeys";
 import { TopBar } from "./TopBar";
 
 type Open = "palette" | "keys" | "rail" | null;
@@ -28,6 +29,7 @@ export function Shell({ children }: { children: ReactNode }) {
     u: () => choose(),
     ...Object.fromEntries(SCREENS.map((screen) => [screen.key, () => go(screen.path)])),
   });
+  useScrollKeys();
   return (
     <DropZone>
       <a href="#main" className="absolute z-50 -translate-y-full rounded bg-accent px-3 py-2 text-on-accent focus:translate-y-0">Skip to content</a>

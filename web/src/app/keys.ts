@@ -63,7 +63,7 @@ export function useKeys(map: KeyMap): void {
 /** What `?` shows. */
 export const ALL_KEYS: { group: string; keys: [string, string][] }[] = [
   { group: "Everywhere", keys: [["/", "Search and commands"], ["Ctrl K", "Search and commands"], ["u", "Upload files"], ["?", "All keys"], ["Esc", "Back, or close"]] },
-  { group: "Go to", keys: [["g o", "Overview"], ["g l", "Library"], ["g s", "Search"], ["g r", "Review"], ["g p", "Problems"], ["g b", "Batches"], ["g w", "Workers"], ["g d", "Dead letters"], ["g ,", "Settings"]] },
+  { group: "Go to", keys: [["g o", "Overview"], ["g l", "Library"], ["g s", "Search"], ["g r", "Review"], ["g p", "Problems"], ["g b", "Batches"], ["g w", "Workers"], ["g d", "Dead letters"], ["g a", "Access"], ["g ,", "Settings"]] },
   { group: "In lists", keys: [["j", "Next"], ["k", "Previous"], ["Enter", "Open"], ["x", "Select"], ["Shift X", "Select up to here"], ["r", "Retry"]] },
   { group: "In a document", keys: [["j", "Next document of the list"], ["k", "Previous document"], ["]", "Next page"], ["[", "Previous page"], ["+", "Zoom in"], ["-", "Zoom out"], ["r", "Reprocess"]] },
   { group: "In a review", keys: [["j", "Next field"], ["k", "Previous field"], ["Enter", "Right as it is; the last accepts"], ["e", "Edit the field"], ["a", "Accept the record"], ["r", "Reject with a reason"], ["n", "Next review"]] },

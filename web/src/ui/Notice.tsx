@@ -3,6 +3,7 @@ import { CircleAlert, Check, Copy } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { asRefusal } from "../api/http";
 import { Button } from "./Button";
+import { Said } from "./Said";
 import { copyText } from "./plain";
 import { useSay } from "./Toasts";
 
@@ -42,16 +43,18 @@ export function Command({ text }: { text: string }) {
 /** An answer that did not come. */
 export function Failure({ error, what, onRetry }: { error: unknown; what: string; onRetry?: () => void }) {
   const refusal = asRefusal(error);
+  // What is not there will not be there the next time either.
+  const settled = refusal.status >= 400 && refusal.status < 500 && !refusal.retryable;
   return (
     <div role="alert" className="m-4 flex items-start gap-3 rounded-lg border border-red-line bg-red-soft p-4">
       <CircleAlert size={18} className="mt-0.5 shrink-0 text-red" aria-hidden />
       <div className="min-w-0 flex-1">
         <p className="font-medium">{what}</p>
-        <p className="text-ink-2">{refusal.message}</p>
-        {refusal.hint && <p className="mt-1 text-ink-2">{refusal.hint}</p>}
+        <p className="text-ink-2"><Said text={refusal.message} /></p>
+        {refusal.hint && <p className="mt-1 text-ink-2"><Said text={refusal.hint} /></p>}
         {refusal.requestId && <p className="mt-1 font-mono text-xs text-ink-3">request {refusal.requestId}</p>}
       </div>
-      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      {onRetry && !settled && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { DocumentLine, DocumentState, Stage } from "../api/types";
 import { cx } from "./cx";
-import { stageName, stateWords, type Tone } from "./states";
+import { resultWords, stageName, stateWords, type Tone } from "./states";
 
 const TONES: Record<Tone, string> = {
   quiet: "border-transparent text-ink-3",
@@ -37,14 +37,9 @@ export function StateMark({ state, stage }: { state: DocumentState; stage?: Stag
   );
 }
 
-const RESULTS: Record<string, string> = {
-  PASSWORD_PROTECTED: "Password protected", INVALID_FILE: "Damaged", TEXT_UNAVAILABLE: "No text", LIMIT_EXCEEDED: "Limit reached",
-  FILE_MISSING_OR_INCOMPLETE: "Incomplete", EMPTY: "Empty",
-};
-
 /** What a document that is ready lacks all the same, in a word or two. */
 export const shortfall = (line: Pick<DocumentLine, "state" | "result">): string | null =>
-  line.state === "ready" && line.result ? RESULTS[line.result] ?? null : null;
+  line.state === "ready" && line.result ? resultWords(line.result) : null;
 
 export function Shortfall({ line }: { line: Pick<DocumentLine, "state" | "result"> }) {
   const words = shortfall(line);

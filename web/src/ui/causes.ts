@@ -3,7 +3,7 @@
 export interface Cause { title: string; meaning: string; remedy: string }
 
 const CAUSES: Record<string, Cause> = {
-  encrypted: { title: "Password protected", meaning: "The file opens only with a password, which docmill does not have.", remedy: "Remove the password and bring the file in again. Retrying the same bytes changes nothing." },
+  encrypted: { title: "Password protected", meaning: "The file opens only with a password, which docmill does not have.", remedy: "A PDF file: write its password into the setting `read.passwords`, restart docmill, and retry the group. Anything else: bring in a copy without a password." },
   corrupt: { title: "Damaged file", meaning: "The content does not follow its own format. What could be read is kept.", remedy: "Look for a better copy. After an update that reads more, retry the group." },
   unsupported_format: { title: "Type not supported", meaning: "The file is stored, but no reader knows its type.", remedy: "It can be opened and downloaded. After an update that knows the type, retry the group." },
   empty_file: { title: "Empty file", meaning: "The file has no bytes.", remedy: "Look at where it came from: a copy may have been cut short." },

@@ -29,9 +29,13 @@ export function rate(perSecond: number): string {
 
 export const moment = (at: Timestamp): Date => new Date(at);
 
-/** Exact, for a tooltip: 17 Nov 2026, 06:48:11. */
-export const exact = (at: Timestamp): string =>
-  moment(at).toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const TO_THE_SECOND = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+
+/** Exact, on the clock of whoever looks, and which clock that is: 17 Nov 2026, 06:48:11 CET. */
+export const exact = (at: Timestamp): string => moment(at).toLocaleString("en-GB", { ...TO_THE_SECOND, timeZoneName: "short" });
+
+/** The same as part of a name, where everybody knows whose clock is meant. */
+export const named = (at: Timestamp): string => moment(at).toLocaleString("en-GB", TO_THE_SECOND);
 
 /** A moment as files write it, said as everywhere else; anything else as it stands. */
 export const momentText = (value: string): string => (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?([+-]\d{2}:\d{2}|Z)$/.test(value) ? exact(value) : value);
@@ -96,6 +100,9 @@ const TYPES: Record<string, string> = {
   "application/vnd.oasis.opendocument.text": "ODT", "application/vnd.oasis.opendocument.spreadsheet": "ODS",
   "application/epub+zip": "EPUB", "application/xml": "XML", "text/xml": "XML", "application/octet-stream": "Binary",
 };
+
+/** As a sentence begins. */
+export const begun = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** A word of the interface as people write it: `bank_statement` is "Bank statement". */
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1).replaceAll("_", " ");

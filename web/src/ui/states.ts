@@ -45,3 +45,11 @@ export function stageShare(stage: string): number {
   const at = WORKING.indexOf(stage as Stage);
   return at < 0 ? 1 : (at + 0.5) / WORKING.length;
 }
+
+const RESULTS: Record<string, string> = {
+  PASSWORD_PROTECTED: "Password protected", INVALID_FILE: "Damaged", TEXT_UNAVAILABLE: "No text", LIMIT_EXCEEDED: "Limit reached",
+  FILE_MISSING_OR_INCOMPLETE: "Incomplete", EMPTY: "Empty", UNSUPPORTED: "Type not supported", KNOWN_SYSTEM_FILE: "System file",
+};
+
+/** What a document lacks that went through all the same, in a word or two; null where nothing is to be said. */
+export const resultWords = (result: string): string | null => RESULTS[result] ?? null;

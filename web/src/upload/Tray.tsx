@@ -71,6 +71,7 @@ function Line({ item }: { item: Upload }) {
 function Icon({ item }: { item: Upload }) {
   if (item.state === "failed" || item.state === "interrupted") return <CircleAlert size={16} className="shrink-0 text-red" aria-hidden />;
   if (item.state === "done") {
+    if (item.note) return <CircleAlert size={16} className="shrink-0 text-amber" aria-hidden />;
     return item.duplicate
       ? <Copy size={16} className="shrink-0 text-ink-3" aria-hidden />
       : <CircleCheck size={16} className="shrink-0 text-accent" aria-hidden />;

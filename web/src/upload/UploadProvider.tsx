@@ -1,5 +1,5 @@
-import { createContext, type ReactNode, useContext, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { useEvents } from "../api/LiveProvider";
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useEvents, useLive } from "../api/LiveProvider";
 import { chosenFiles, type Found } from "./drop";
 import type { Upload } from "./item";
 import { UploadQueue } from "./queue";
@@ -29,7 +29,10 @@ export function UploadProvider({ children }: { children: ReactNode }) {
   const [queue] = useState(() => new UploadQueue());
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
+  const { link } = useLive();
   useEvents((events) => queue.hear(events));
+  // Events tell what happens from now on; what ended while nobody listened is asked for.
+  useEffect(() => { if (link === "live") void queue.askAfter(); }, [link, queue]);
   const uploads = useMemo<Uploads>(
     () => ({
       queue,

@@ -1,5 +1,6 @@
 /** One file on its way in, and what the tray says about it. Pure. */
 import { bytes, percent } from "../ui/format";
+import { resultWords } from "../ui/states";
 
 export type UploadState = "waiting" | "sending" | "reading" | "done" | "failed" | "interrupted";
 
@@ -20,6 +21,12 @@ export interface Upload {
 export const fresh = (id: string, name: string, size: number): Upload => ({
   id, name, bytes: size, sent: 0, state: "waiting", duplicate: false, documentId: null, ingestionId: null, note: null,
 });
+
+/** A file that went through, with what it lacks all the same: a locked one is kept, but nobody has read it. */
+export function settled(result: unknown): Partial<Upload> {
+  const lacks = typeof result === "string" ? resultWords(result) : null;
+  return { state: "done", note: lacks && `stored; ${lacks.toLowerCase()}` };
+}
 
 /** After a reload the browser has forgotten the bytes of what was not sent yet. */
 export function afterReload(items: Upload[]): Upload[] {
@@ -51,7 +58,7 @@ export function words(item: Upload): string {
     case "waiting": return item.note ?? "waiting";
     case "sending": return `${percent(item.sent, item.bytes)} of ${bytes(item.bytes)}`;
     case "reading": return item.duplicate ? "already here; being looked at" : "stored; being read";
-    case "done": return item.duplicate ? "duplicate of a document that was here" : item.note ?? "ready";
+    case "done": return [item.duplicate ? "duplicate of a document that was here" : null, item.note].filter(Boolean).join("; ") || "ready";
     case "failed": return item.note ?? "failed";
     case "interrupted": return item.note ?? "interrupted";
   }

@@ -1,10 +1,10 @@
 /** The files on their way in: some at a time, again where that can help, and remembered over a reload. */
-import { asRefusal } from "../api/http";
-import type { ServerEvent } from "../api/types";
+import { asRefusal, get } from "../api/http";
+import type { DocumentDetail, ServerEvent } from "../api/types";
 import { randomId } from "../ui/plain";
 import type { Found } from "./drop";
 import { Group } from "./group";
-import { afterReload, fresh, type Upload } from "./item";
+import { afterReload, fresh, settled, type Upload } from "./item";
 import { send, type Sending } from "./send";
 
 const AT_ONCE = 4;
@@ -17,6 +17,9 @@ export class UploadQueue {
   private readonly bytes = new Map<string, { found: Found; group: Group | null }>();
   private readonly sending = new Map<string, Pick<Sending, "stop">>();
   private readonly listeners = new Set<() => void>();
+  /** What ended before the answer to its upload was here: small files are read faster than they are acknowledged. */
+  private readonly early = new Map<string, ServerEvent>();
+  private asking = false;
   private told = false;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -65,15 +68,42 @@ export class UploadQueue {
     return this.bytes.has(id);
   }
 
-  /** What became of documents that were sent from here. */
+  /** What became of documents that were sent from here. No events at all: the connection is new, and some may have been missed. */
   hear(events: ServerEvent[]): void {
+    if (events.length === 0) return void this.askAfter();
     const ended = events.filter((event) => event.type === "DOCUMENT_PROCESSED" || event.type === "ERROR");
     for (const event of ended) {
       const item = this.items.find((one) => one.state === "reading" && one.ingestionId === event.ingestion_id);
-      if (!item) continue;
-      if (event.status === "SUCCESS") this.change(item.id, { state: "done" });
-      else this.change(item.id, { state: "failed", note: reason(event) });
+      if (item) this.change(item.id, outcome(event));
+      else if (event.ingestion_id && this.sending.size > 0) this.early.set(event.ingestion_id, event);
     }
+  }
+
+  /** Asks what became of documents whose end nobody heard: it came while the page was being loaded, or the server was away. */
+  async askAfter(): Promise<void> {
+    if (this.asking) return;
+    this.asking = true;
+    try {
+      for (const item of this.items) if (item.state === "reading" && item.documentId) await this.ask(item.id, item.documentId);
+    } catch {
+      // The server is away again: it is asked when it is back.
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  private async ask(id: string, document: string): Promise<void> {
+    const found = await get<DocumentDetail>(`/v1/documents/${encodeURIComponent(document)}`).catch((error: unknown) => {
+      if (asRefusal(error).status === 404) return null;
+      throw error;
+    });
+    const item = this.items.find((one) => one.id === id);
+    // An event may have been faster.
+    if (item?.state !== "reading") return;
+    const now = found?.ingestions.find((one) => one.ingestion_id === item.ingestionId);
+    if (!found) this.change(id, { state: "done", note: "deleted since", documentId: null });
+    else if (now?.status === "failed" || now?.status === "cancelled") this.change(id, { state: "failed", note: now.error?.message ?? now.status });
+    else if (now && now.status !== "in_progress") this.change(id, settled(now.result));
   }
 
   private next(): void {
@@ -99,12 +129,15 @@ export class UploadQueue {
       this.change(item.id, {
         state: "reading", sent: item.bytes, duplicate: stored.duplicate, documentId: stored.document_id, ingestionId: stored.ingestion_id,
       });
+      const event = this.early.get(stored.ingestion_id);
+      if (event) this.change(item.id, outcome(event));
       kept.group?.ended();
     };
     begun()
       .catch((error: unknown) => this.failed(item.id, error))
       .finally(() => {
         this.sending.delete(item.id);
+        if (this.sending.size === 0) this.early.clear();
         this.next();
       });
   }
@@ -141,6 +174,9 @@ export class UploadQueue {
     }, 50);
   }
 }
+
+const outcome = (event: ServerEvent): Partial<Upload> =>
+  event.status === "SUCCESS" ? settled((event.detail as { result?: unknown } | null)?.result) : { state: "failed", note: reason(event) };
 
 /** The words of an event about a failure. */
 function reason(event: ServerEvent): string {

@@ -17,7 +17,9 @@ export function send(file: File, path: string, key: string, batch: string | null
       if (request.status >= 200 && request.status < 300) {
         const answer = JSON.parse(request.responseText) as Stored | { items: Stored[] };
         const stored = "items" in answer ? answer.items[0] : answer;
-        if (stored) resolve(stored);
+        // Sent again because the first answer got lost: that it is here already is no news.
+        const replayed = request.getResponseHeader("Idempotency-Replayed") === "true";
+        if (stored) resolve(replayed ? { ...stored, duplicate: false } : stored);
         else reject(new Refusal("the server stored nothing", request.status, "unknown", false, null, null));
       } else {
         reject(refusal(request.status, request.responseText, request.getResponseHeader("Retry-After")));

@@ -101,6 +101,18 @@ it("cancel a batch", async () => {
   expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
 });
 
+it("an empty library fills while one looks at it", async () => {
+  await page.goto(`${server.url}/library`);
+  await page.getByRole("heading", { name: "The library is empty" }).waitFor();
+  await server.cli("ingest", fixture("markdown/notes.md"));
+  await page.getByRole("row").filter({ hasText: "notes.md" }).waitFor();
+  // So does a filter that nothing matched.
+  await page.goto(`${server.url}/library?type=text%2Fplain`);
+  await page.getByRole("heading", { name: "No document matches" }).waitFor();
+  await upload(text("first.txt", "the first of its kind"));
+  await page.getByRole("row").filter({ hasText: "first.txt" }).waitFor();
+});
+
 it("restart the server under an open page", async () => {
   await upload(text("before.txt", "written before the restart"));
   await tray().getByText("1 file in").waitFor();
@@ -133,6 +145,30 @@ it("upload that meets a restart arrives once", async () => {
   await tray().getByText("1 file in").waitFor();
   const status = JSON.parse(await server.cli("--json", "status")) as { documents: number };
   expect(status.documents).toBe(1);
+});
+
+it("files dropped together while the server is away are one batch when it is back", async () => {
+  await server.kill();
+  await upload([text("left.txt", "the left half"), text("right.txt", "the right half")]);
+  await tray().getByText(/docmill does not answer/).first().waitFor();
+  await server.up();
+  await tray().getByText("2 files in").waitFor();
+  await page.goto(`${server.url}/batches`);
+  const batch = page.getByRole("main").getByRole("listitem").filter({ hasText: /^2 files, / });
+  await batch.getByText("Finished").waitFor();
+  await batch.getByText("2 of 2").waitFor();
+  expect(await page.getByRole("main").getByRole("listitem").count()).toBe(1);
+});
+
+it("what was read while the page was away is told when it is back", async () => {
+  await server.cli("pause", "--kind", "intake-document");
+  await upload([text("slow.txt", "read behind the page's back")]);
+  await tray().getByText("Reading 1 file").waitFor();
+  await page.goto("about:blank");
+  await server.cli("resume", "--kind", "intake-document");
+  await expect.poll(async () => (JSON.parse(await server.cli("--json", "status")) as { ingestions: { in_progress: number } }).ingestions.in_progress).toBe(0);
+  await page.goto(server.url);
+  await tray().getByText("1 file in").waitFor();
 });
 
 it("markup in names and documents is text", async () => {
@@ -311,6 +347,15 @@ it("keyboard alone", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "All keys" }).waitFor();
+  await page.keyboard.press("Escape");
+
+  // Nothing has the focus, and still the screen scrolls.
+  await page.setViewportSize({ width: 1360, height: 400 });
+  await page.goto(`${server.url}/settings`);
+  const settings = page.getByRole("region", { name: "Settings, content" });
+  await settings.getByRole("region", { name: "Doctor" }).getByRole("listitem").first().waitFor();
+  await page.keyboard.press("PageDown");
+  await expect.poll(() => settings.evaluate((one) => one.scrollTop)).toBeGreaterThan(0);
 });
 
 it("a list is gone through document by document, and found again as it was left", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, counted, duration, pathParts, percent, rate, relative, shown, typeName } from "../../src/ui/format";
+import { bytes, counted, duration, exact, pathParts, percent, rate, relative, shown, typeName } from "../../src/ui/format";
 
 describe("format", () => {
   it("gives sizes in the unit people use", () => {
@@ -19,6 +19,10 @@ describe("format", () => {
     expect(ago(-30)).toBe("in 30 s");
     expect(ago(30 * 86_400)).toBe("18 Oct");
     expect(ago(600 * 86_400)).toContain("2025");
+  });
+
+  it("says whose clock an exact time is by", () => {
+    expect(exact("2026-11-17T06:48:11Z")).toMatch(/^1[678] Nov 2026, \d\d:\d\d:11 \S+/);
   });
 
   it("gives durations and rates with units", () => {

@@ -17,6 +17,8 @@ describe("pages", () => {
   it("finds the pages in view", () => {
     expect(pagesOf(all.pages, 1, 2)).toEqual([0, 1]);
     expect(pagesOf(all.pages, 4, 9)).toEqual([2]);
+    // Nothing is in view of a list that has nothing yet, and it is the one that must hear of the first.
+    expect(pagesOf([page([], null)], 0, 0)).toEqual([0]);
   });
 
   it("renews a page in its place while the next still joins on", () => {

@@ -62,6 +62,14 @@ describe("states", () => {
     expect(sentence({ ...document, state: "stale", timeline: [{ at: new Date(now - 720_000).toISOString() }] as never }, undefined, now)?.what).toBe("No progress for 12 min");
   });
 
+  it("does not call read what nobody could open", () => {
+    const locked = { ...document, state: "ready", word_count: 0, children: [], problems: [{ kind: "encrypted", code: "PASSWORD_PROTECTED", message: "needs a password", page: null }] } as unknown as DocumentDetail;
+    expect(sentence(locked, undefined, now)?.what).toBe("Stored, but not read: password protected");
+    expect(sentence({ ...locked, word_count: 12 }, undefined, now)?.what).toBe("Read, with 1 problem");
+    // An archive has no words of its own: what is in it was read.
+    expect(sentence({ ...locked, children: [{}] } as never, undefined, now)?.what).toBe("Read, with 1 problem");
+  });
+
   it("has words for kinds it does not know", () => {
     expect(cause("solar_flare").title).toBe("Solar flare");
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groupName } from "../../src/upload/group";
-import { afterReload, fresh, totals, words } from "../../src/upload/item";
+import { afterReload, fresh, settled, totals, words } from "../../src/upload/item";
 
 const found = (path: string) => ({ path, file: {} as File });
 
@@ -23,6 +23,13 @@ describe("uploads", () => {
       { ...fresh("4", "d", 10), state: "reading" },
     ]);
     expect(sum).toEqual({ all: 4, bytes: 170, sent: 100, open: 1, failed: 1, duplicates: 1, reading: 1 });
+  });
+
+  it("does not call ready what went through without being read", () => {
+    const done = (result: unknown, duplicate = false) => words({ ...fresh("1", "a", 1), duplicate, ...settled(result) });
+    expect([done("SUCCESS"), done(undefined), done("PASSWORD_PROTECTED"), done("EMPTY", true)]).toEqual([
+      "ready", "ready", "stored; password protected", "duplicate of a document that was here; stored; empty",
+    ]);
   });
 
   it("names a batch by the folder its files share", () => {

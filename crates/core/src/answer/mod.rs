@@ -428,6 +428,8 @@ pub struct FamilyLine {
     pub document_id: Option<DocumentId>,
     /// Its path inside the container.
     pub name: String,
+    /// The title of its document: of the messages of a mailbox, their subjects.
+    pub title: Option<String>,
     /// Its place there, from 0.
     pub position: Option<u64>,
     /// How it stands.

@@ -121,9 +121,10 @@ fn human(cx: &Context, answer: &ShowAnswer, near: &NearAnswer) -> String {
     section(&mut out, &["INGESTION", "STATUS", "RESULT", "RECEIVED", "FROM"], receipts.collect());
     let members = answer.children.iter().map(|line| {
         let id = line.document_id.map_or_else(|| line.ingestion_id.to_string(), |id| id.to_string());
-        vec![id, line.status.name().to_owned(), line.name.clone()]
+        let title = line.title.as_deref().unwrap_or_default().to_owned();
+        vec![id, line.status.name().to_owned(), line.name.clone(), title]
     });
-    section(&mut out, &["MEMBER", "STATUS", "NAME"], members.collect());
+    section(&mut out, &["MEMBER", "STATUS", "NAME", "TITLE"], members.collect());
     let timeline = answer.timeline.iter().map(|line| {
         vec![
             relative(now, line.at),

@@ -126,14 +126,18 @@ pub(super) fn problems(answer: &IngestAnswer, audit: &AuditAnswer, causes: &[Cau
     for cause in causes {
         let label = if cause.failed { "failed" } else { "note" };
         let items = counted(cause.count, "item", "items");
-        lines.push(format!("{label}: {items}: {}: {}", cause.kind, shown(&cause.example)));
+        // What is said of one does not hold for all of them.
+        let says = if cause.count > 1 { "; one of them: " } else { ": " };
+        lines.push(format!("{label}: {items}: {}{says}{}", cause.kind, shown(&cause.example)));
         if let Some(command) = &cause.command {
             lines.push(format!("hint: `{command}`"));
         }
     }
-    if causes.iter().any(|cause| cause.failed && cause.count > 1) {
-        let all = format!("docmill events --type ERROR --batch {}", answer.batch_id);
-        lines.push(format!("hint: `{all}` has each that failed"));
+    for (failed, events, what) in [(true, "ERROR", "each that failed"), (false, "WARNING", "each note")] {
+        if causes.iter().any(|cause| cause.failed == failed && cause.count > 1) {
+            let all = format!("docmill events --type {events} --batch {}", answer.batch_id);
+            lines.push(format!("hint: `{all}` has {what}"));
+        }
     }
     if answer.dead > 0 {
         lines.push(format!(
@@ -228,8 +232,13 @@ mod tests {
             example: "member is encrypted".into(),
             command: None,
         };
+        let note =
+            Cause { failed: false, kind: "corrupt".into(), example: "it is cut off".into(), ..cause.clone() };
         let lines = problems(&answer(), &audit(), &[cause]).join("\n");
+        assert!(lines.contains("2 items: encrypted; one of them: member is encrypted"), "{lines}");
         assert!(lines.contains("docmill events --type ERROR --batch 0000"), "{lines}");
+        let lines = problems(&answer(), &audit(), &[note]).join("\n");
+        assert!(lines.contains("docmill events --type WARNING --batch 0000"), "{lines}");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Embedder {
             let path = folder.join(name);
             File::open(&path).map_err(|e| {
                 Error::missing_dependency(format!("cannot open the model `{}`", path.display()))
-                    .with_hint("docmill models pull")
+                    .with_hint("`docmill models pull` fetches it")
                     .with_source(e)
             })
         };

@@ -82,7 +82,7 @@ impl Weights {
 }
 
 fn broken(how: &str) -> Error {
-    Error::missing_dependency(format!("the model's file {how}")).with_hint("docmill models pull")
+    Error::missing_dependency(format!("the model's file {how}")).with_hint("`docmill models pull` fetches it")
 }
 
 #[cfg(test)]

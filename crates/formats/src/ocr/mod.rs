@@ -71,7 +71,8 @@ impl Recogniser {
             Some(Ok(models)) => Second::Waiting(models),
             Some(Err(error)) => Second::Off(error),
             None => Second::Off(
-                Error::missing_dependency("its models are not there").with_hint("docmill models pull"),
+                Error::missing_dependency("its models are not there")
+                    .with_hint("`docmill models pull` fetches them"),
             ),
         };
         let Setup { threshold, again, threads, .. } = *setup;

@@ -360,7 +360,8 @@ fn best_page(index: &dyn TextIndex, transcript: &Transcript, words: &[String]) -
     best
 }
 
-/// The passage with `**` around what was found.
+/// The passage with `**` around what was found. Stars of the document's own that could be taken for such a pair, as
+/// Markdown is full of, are left out.
 fn marked(snippet: &Snippet) -> String {
     let mut out = String::with_capacity(snippet.text.len() + snippet.ranges.len() * 4);
     let mut from = 0;
@@ -370,14 +371,23 @@ fn marked(snippet: &Snippet) -> String {
         else {
             continue;
         };
-        out.push_str(before);
+        let after_mark = if from > 0 { before.trim_start_matches('*') } else { before };
+        push_between(&mut out, after_mark.trim_end_matches('*'));
         out.push_str("**");
         out.push_str(hit);
         out.push_str("**");
         from = range.end;
     }
-    out.push_str(snippet.text.get(from..).unwrap_or_default());
+    let rest = snippet.text.get(from..).unwrap_or_default();
+    push_between(&mut out, if from > 0 { rest.trim_start_matches('*') } else { rest });
     out
+}
+
+/// Text between marks, without stars in a row.
+fn push_between(out: &mut String, text: &str) {
+    for (at, piece) in text.split("**").enumerate() {
+        out.push_str(if at == 0 { piece } else { piece.trim_start_matches('*') });
+    }
 }
 
 #[cfg(test)]
@@ -388,6 +398,14 @@ mod tests {
     fn marked_puts_stars_around_each_range() {
         let snippet = Snippet { text: "a märz b märz".into(), score: 1, ranges: vec![2..7, 10..15] };
         assert_eq!(marked(&snippet), "a **märz** b **märz**");
+    }
+
+    #[test]
+    fn marked_never_takes_stars_of_the_document_for_marks() {
+        let text = "**seen** a **heron** * b *** heron*";
+        let ranges: Vec<_> = text.match_indices("heron").map(|(at, hit)| at..at + hit.len()).collect();
+        let snippet = Snippet { text: text.into(), score: 1, ranges };
+        assert_eq!(marked(&snippet), "seen a **heron** * b  **heron**");
     }
 
     #[test]

@@ -115,7 +115,7 @@ function Stages({ id }: { id: string }) {
 }
 
 const Row = ({ name, n, all, children }: { name: string; n: number; all: number; children: ReactNode }) => (
-  <li className="grid grid-cols-[6rem_minmax(0,1fr)_3.5rem_3rem] items-center gap-3 text-sm max-sm:grid-cols-[5rem_minmax(0,1fr)_3rem]">
+  <li className="grid grid-cols-[6rem_minmax(0,1fr)_3.5rem_3rem] items-center gap-3 text-sm max-sm:grid-cols-[6rem_minmax(0,1fr)_3rem]">
     <span className="truncate">{name}</span>
     {children}
     <span className="text-right font-medium">{count(n)}</span>

@@ -1,4 +1,4 @@
-import { ListChecks, RotateCw } from "lucide-react";
+import { ListChecks, RotateCw, TriangleAlert } from "lucide-react";
 import { Link } from "wouter";
 import type { DocumentDetail, Why } from "../../api/types";
 import { Bar } from "../../ui/Bar";
@@ -18,7 +18,8 @@ export function Banner({ document, why, busy, onRetry }: { document: DocumentDet
   const now = useNow();
   const words = sentence(document, why, now);
   if (!words) return null;
-  const Icon = stateWords(document.state).icon;
+  // A document that is ready has a sentence only if something is missing.
+  const Icon = document.state === "ready" ? TriangleAlert : stateWords(document.state).icon;
   return (
     <div role="status" className={cx("border-b px-4 py-2.5 md:px-6", TONES[words.tone] ?? "border-line bg-sunken")}>
       <div className="flex flex-wrap items-start gap-x-3 gap-y-2">

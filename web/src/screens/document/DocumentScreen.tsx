@@ -1,7 +1,7 @@
 /** One document: the page, its text, what is known about it, where it belongs, what happened to it. */
 import { ArrowLeft, ChevronDown, ChevronUp, Download, EllipsisVertical, Link as LinkIcon, RotateCw, Trash2 } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { useDeleteDocument } from "../../api/actions";
 import { useDocument, usePageWords, useWhy } from "../../api/queries";
 import { useSchemas } from "../../api/reviews";
@@ -43,6 +43,7 @@ export function DocumentScreen({ id }: { id: string }) {
   return (
     <Page title="Document">
       <Pending of={document} what="The document could not be had" lines={10} />
+      {document.error && <p className="px-4"><Link href="/library" className="font-medium text-accent-ink underline">Go to the library</Link></p>}
     </Page>
   );
 }

@@ -12,6 +12,9 @@ const FIRST = 200;
 /** Names of what may hold more. Others are opened like any document. */
 const HOLDS = /\.(zip|tar|tgz|gz|bz2|xz|zst|7z|rar|eml|msg|mbox|pst|ost|dat|docx?|xlsx?|pptx?|pdf)$/i;
 
+/** A message inside of something else has a number for a name; what people know it by is its subject. */
+const MESSAGE = /(^|\/)message-\d+\.(eml|msg)$/i;
+
 export function Family({ document }: { document: DocumentDetail }) {
   return (
     <>
@@ -100,12 +103,15 @@ function Member({ line }: { line: FamilyLine }) {
 
 function Relative({ line }: { line: FamilyLine }) {
   const bad = line.status === "failed";
+  const file = shown(line.name);
+  const title = MESSAGE.test(line.name) && line.title ? shown(line.title) : null;
   const note = line.result && line.result !== "SUCCESS" ? line.result.replace(/_/g, " ").toLowerCase() : line.status === "completed" ? "" : line.status.replace("_", " ");
   return (
     <span className="flex min-w-0 items-baseline gap-2">
       {line.document_id
-        ? <Link href={`/documents/${line.document_id}?tab=family`} className="truncate hover:underline">{shown(line.name)}</Link>
-        : <span className="truncate text-ink-2">{shown(line.name)}</span>}
+        ? <Link href={`/documents/${line.document_id}?tab=family`} className="truncate hover:underline" title={file}>{title ?? file}</Link>
+        : <span className="truncate text-ink-2">{file}</span>}
+      {title && <span className="truncate text-xs text-ink-3">{file}</span>}
       {note && <span className={cx("text-xs whitespace-nowrap", bad ? "text-red" : "text-ink-3")}>{note}</span>}
     </span>
   );

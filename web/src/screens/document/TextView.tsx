@@ -13,6 +13,8 @@ import { bringTo } from "../../ui/scroll";
 import { isDrawn } from "../../ui/PageImage";
 import { Family } from "./Family";
 import { type LitWord, show, wordAt } from "./lit";
+import { isSheet } from "./sheet";
+import { SheetBody } from "./SheetBody";
 import { align, flowed, textParts } from "./words";
 
 interface Props {
@@ -57,7 +59,7 @@ export function TextView({ document, page, query, words, lit, onPage }: Props) {
       {pages.map((one) => (
         <section key={one.number} data-page={one.number} aria-label={pages.length > 1 ? `Page ${one.number}` : "Text"} className="mb-6">
           {(pages.length > 1 || one.source === "ocr") && <PageHead page={one} of={pages.length} onPage={onPage} />}
-          <PageBody text={drawn ? flowed(one.text) : one.text} words={one.number === number ? words?.words : undefined} wanted={wanted} />
+          {isSheet(document.media_type) ? <SheetBody text={one.text} wanted={wanted} /> : <PageBody text={drawn ? flowed(one.text) : one.text} words={one.number === number ? words?.words : undefined} wanted={wanted} />}
           {one.text.trim() === "" && <p className="text-sm text-ink-3">No text on this page{one.reason ? `: ${one.reason}` : ""}.</p>}
         </section>
       ))}

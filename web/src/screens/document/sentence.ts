@@ -1,7 +1,9 @@
 /** The state of a document in plain words: what happened, what is missing, what can be done. Pure. */
-import type { DocumentDetail, Why } from "../../api/types";
+import type { DocumentDetail, DocumentRecord, Why } from "../../api/types";
+import { SURE } from "../../fields/lines";
+import { pathName, spoken } from "../../fields/names";
 import { cause } from "../../ui/causes";
-import { counted, duration, shown } from "../../ui/format";
+import { begun, counted, duration, shown } from "../../ui/format";
 import { stageName, type Tone } from "../../ui/states";
 
 export interface Sentence { tone: Tone; what: string; detail: string | null; action: string | null }
@@ -10,9 +12,9 @@ export function sentence(document: DocumentDetail, why: Why | undefined, now: nu
   const error = why?.last_error ?? document.ingestions[0]?.error ?? null;
   switch (document.state) {
     case "processing":
-      return { tone: "neutral", what: `${stageName(document.status)}${tries(why)}`, detail: why ? firstUpper(why.waiting_for) : null, action: null };
+      return { tone: "neutral", what: `${stageName(document.status)}${tries(why)}`, detail: why ? begun(why.waiting_for) : null, action: null };
     case "stale":
-      return { tone: "amber", what: `No progress for ${sinceProgress(document, now)}`, detail: why ? firstUpper(why.waiting_for) : null, action: "Retry" };
+      return { tone: "amber", what: `No progress for ${sinceProgress(document, now)}`, detail: why ? begun(why.waiting_for) : null, action: "Retry" };
     case "failed": {
       const words = error ? cause(error.kind) : null;
       return {
@@ -27,17 +29,30 @@ export function sentence(document: DocumentDetail, why: Why | undefined, now: nu
     case "needs_review":
       return {
         tone: "blue",
-        what: error ? `Needs a look: ${cause(error.kind).title.toLowerCase()}` : "Needs a look",
-        detail: error ? shown(error.message) : shown(document.problems[0]?.message ?? "The result did not pass the checks."),
+        what: error ? `Needs a look: ${cause(error.kind).title.toLowerCase()}` : document.record ? "Its fields need a look" : "Needs a look",
+        detail: shown(error?.message ?? document.problems[0]?.message ?? (document.record ? doubts(document.record) : "The result did not pass the checks.")),
         action: "Retry",
       };
     case "unsupported":
       return { tone: "neutral", what: "Stored, but nothing here reads this type", detail: "The file can be downloaded and opened with another program.", action: null };
-    case "ready":
-      return document.problems.length > 0
-        ? { tone: "amber", what: `Read, with ${counted(document.problems.length, "problem")}`, detail: shown(document.problems[0]?.message ?? ""), action: null }
-        : null;
+    case "ready": {
+      const [first] = document.problems;
+      if (!first) return null;
+      // Without a word, and with nothing in it, it was not read at all.
+      const what = !document.word_count && document.children.length === 0
+        ? `Stored, but not read: ${cause(first.kind).title.toLowerCase()}`
+        : `Read, with ${counted(document.problems.length, "problem")}`;
+      return { tone: "amber", what, detail: shown(first.message), action: null };
+    }
   }
+}
+
+/** Why a person is asked about a record: what does not hold, else what is only uncertain. */
+function doubts({ violations, fields }: DocumentRecord): string {
+  const [first] = violations;
+  if (first) return begun(spoken(first.message)) + (violations.length > 1 ? `, and ${counted(violations.length - 1, "more doubt")}` : "");
+  const unsure = Object.entries(fields).filter(([, field]) => field.confidence < SURE).map(([path]) => pathName(path));
+  return unsure.length > 0 ? `Not certain: ${unsure.slice(0, 3).join(", ")}${unsure.length > 3 ? ` and ${unsure.length - 3} more` : ""}.` : "What was found is not certain.";
 }
 
 const tries = (why: Why | undefined): string => (why && why.attempt > 0 ? `, try ${why.attempt + 1} of ${why.max_attempts}` : "");
@@ -47,4 +62,3 @@ function sinceProgress(document: DocumentDetail, now: number): string {
   return duration(Math.max(0, now - last));
 }
 
-const firstUpper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -10,6 +10,8 @@ import type { Selection } from "./selection";
 
 const ROW = 40;
 const CARD = { width: 172, height: 252, gap: 14 };
+/** Left and right of the cards, where the screen is narrow: two of them stand beside each other on a telephone. */
+const MARGIN = 32;
 
 interface Props {
   lines: DocumentLine[];
@@ -33,7 +35,7 @@ function useColumns(box: RefObject<HTMLDivElement | null>, grid: boolean): numbe
   useLayoutEffect(() => {
     const element = box.current;
     if (!grid || !element) return;
-    const measure = () => setColumns(Math.max(1, Math.floor((element.clientWidth - 36) / (CARD.width + CARD.gap))));
+    const measure = () => setColumns(Math.max(1, Math.floor((element.clientWidth - MARGIN + CARD.gap) / (CARD.width + CARD.gap))));
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);

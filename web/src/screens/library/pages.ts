@@ -9,13 +9,13 @@ export function lines(pages: DocumentList[]): DocumentLine[] {
   return pages.flatMap((page) => page.documents.filter((line) => !seen.has(line.document_id) && seen.add(line.document_id)));
 }
 
-/** The pages that hold the lines from `first` to `last`. */
+/** The pages that hold the lines from `first` to `last`, or where these would stand: an empty list is looked at too. */
 export function pagesOf(pages: DocumentList[], first: number, last: number): number[] {
   const found: number[] = [];
   let from = 0;
   pages.forEach((page, index) => {
     const to = from + page.documents.length;
-    if (from <= last && to > first) found.push(index);
+    if (from <= last && (to > first || to === from)) found.push(index);
     from = to;
   });
   return found;

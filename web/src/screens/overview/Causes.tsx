@@ -22,7 +22,7 @@ export function Causes() {
             <span className="truncate">{cause(group.cause).title}</span>
             <Bar label={cause(group.cause).title} total={top} parts={[
               { value: group.failed, className: "bg-red", label: "failed" },
-              { value: group.count - group.failed, className: "bg-amber-line", label: "read in part" },
+              { value: group.count - group.failed, className: "bg-amber-line", label: "incomplete" },
             ]} />
             <span className="text-right font-medium">{count(group.count)}</span>
           </Link>

@@ -3,7 +3,7 @@ import { CircleCheck, RotateCw } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import { useRetryGroup } from "../../api/actions";
-import { useProblems } from "../../api/queries";
+import { useFacets, useProblems } from "../../api/queries";
 import type { ProblemGroup } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { cause } from "../../ui/causes";
@@ -29,14 +29,27 @@ export function Problems() {
       {!problems.data ? <Pending of={problems} what="The problems could not be had" lines={8} />
         : groups.length === 0 ? (
           <Empty icon={<CircleCheck size={20} />} title="No problems">
-            <p>Every document that came in was read in full. What fails later is grouped here by cause.</p>
+            <p>Nothing failed, and nothing was read in part only. What fails later is grouped here by cause.</p>
+            <Unsupported />
           </Empty>
         ) : (
           <div className="mx-auto flex max-w-5xl flex-col gap-3 p-4 md:p-6">
             {groups.map((group) => <Group key={group.cause} group={group} />)}
+            <Unsupported />
           </div>
         )}
     </Page>
+  );
+}
+
+/** Not wrong, and not to be forgotten: what was stored without being read. */
+function Unsupported() {
+  const n = useFacets()?.states["unsupported"] ?? 0;
+  if (n === 0) return null;
+  return (
+    <p className="text-center text-sm text-ink-3">
+      <Link href="/library?state=unsupported" className="underline hover:text-ink">{counted(n, "document")}</Link> {n === 1 ? "is" : "are"} stored, but of a type that nothing here reads.
+    </p>
   );
 }
 
@@ -57,10 +70,10 @@ function Group({ group }: { group: ProblemGroup }) {
           <h2 className="flex flex-wrap items-center gap-2 font-semibold">
             {words.title} <span className="font-normal text-ink-3">· {count(group.count)}</span>
             {group.failed > 0 && <Badge tone="red">{count(group.failed)} failed</Badge>}
-            {group.count > group.failed && <Badge tone="amber">{count(group.count - group.failed)} in part</Badge>}
+            {group.count > group.failed && <Badge tone="amber">{count(group.count - group.failed)} incomplete</Badge>}
           </h2>
           <p className="mt-1 text-sm text-ink-2">{words.meaning}</p>
-          <p className="text-sm text-ink-3">{words.remedy}</p>
+          <p className="text-sm text-ink-3"><Said text={words.remedy} /></p>
         </div>
         <Button icon={<RotateCw size={14} aria-hidden />} busy={retry.isPending} onClick={() => (group.count > 1 ? setAsking(true) : run())}>
           Retry {group.count > 1 ? `all ${count(group.count)}` : ""}
@@ -81,7 +94,7 @@ function Group({ group }: { group: ProblemGroup }) {
       )}
       {asking && (
         <Confirm title={`Retry ${counted(group.count, "document")}?`} action={`Retry ${counted(group.count, "document")}`} busy={retry.isPending} onConfirm={run} onClose={() => setAsking(false)}>
-          <p>Each goes back to the queue with the cause “{words.title.toLowerCase()}”. {words.remedy}</p>
+          <p>All that stand here under “{words.title}” are read again. <Said text={words.remedy} /></p>
         </Confirm>
       )}
     </section>

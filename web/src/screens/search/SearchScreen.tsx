@@ -2,6 +2,7 @@
 import { FileSearch, Search, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { asRefusal } from "../../api/http";
 import { type SearchMode, useSearch } from "../../api/queries";
 import type { SearchHit } from "../../api/types";
 import { useKeys } from "../../app/keys";
@@ -11,11 +12,12 @@ import { useParams } from "../../app/url";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
 import { FileIcon } from "../../ui/FileIcon";
-import { counted, pathParts, shown } from "../../ui/format";
+import { begun, counted, pathParts, shown } from "../../ui/format";
 import { snippetPieces } from "../../ui/highlight";
 import { Marked } from "../../ui/Marked";
 import { Empty, Failure } from "../../ui/Notice";
 import { Page, Skeletons } from "../../ui/Page";
+import { Said } from "../../ui/Said";
 import { useBlobUrl, usePageImage } from "../../ui/PageImage";
 import { typeByName } from "../../ui/typeByName";
 import { FacetMenus, FacetPanel } from "./FacetPanel";
@@ -53,6 +55,9 @@ export function SearchScreen() {
   const answer = useSearch(query, limit, mode, filter);
   const facets = query.trim() ? answer.data?.facets : undefined;
   const narrowed = isNarrowed(params);
+  // Half a query, while it is being typed, or a way to search that is not there: nothing has gone wrong.
+  const refusal = answer.error ? asRefusal(answer.error) : null;
+  const refused = refusal && (refusal.status === 400 || refusal.code === "missing_dependency") ? refusal : null;
   const hits = useMemo(() => (query.trim() ? answer.data?.hits ?? [] : []), [query, answer.data]);
   const total = answer.data?.total ?? hits.length;
   useEffect(() => setTyped(query), [query]);
@@ -83,7 +88,7 @@ export function SearchScreen() {
   };
   return (
     <Page title="Search" note={query && answer.data && !answer.isPlaceholderData ? `${found(hits.length, answer.data.total)} in ${answer.data.took_ms} ms` : null}>
-      <div className={cx("mx-auto flex gap-6 p-4 md:p-6", facets ? "max-w-6xl" : "max-w-4xl")}>
+      <div className="mx-auto flex max-w-6xl gap-6 p-4 md:p-6">
         <div className="min-w-0 flex-1">
           <form role="search" onSubmit={onSubmit} className="relative mb-4">
             <Search size={18} aria-hidden className="pointer-events-none absolute top-3 left-3.5 text-ink-3" />
@@ -119,7 +124,12 @@ export function SearchScreen() {
           </div>
           {(facets || narrowed) && <FacetMenus facets={facets} params={params} set={set} />}
           {query.trim() && answer.data?.note && !answer.error && <p role="status" className="mb-3 text-sm text-ink-2">{answer.data.note}</p>}
-          {answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
+          {refused ? (
+            <Empty icon={<FileSearch size={20} />} title={shown(begun(refused.message.replaceAll("`", "")))}>
+              {refused.hint && <p><Said text={begun(refused.hint)} /></p>}
+              {mode !== "text" && <Button onClick={() => set({ mode: null }, true)}>Search by words</Button>}
+            </Empty>
+          ) : answer.error ? <Failure error={answer.error} what="The search failed" onRetry={() => void answer.refetch()} />
             : !query.trim() ? (
               <Empty icon={<FileSearch size={20} />} title="Search in everything that was read">
                 <p>Documents with all the words come first. Quotes keep words together. A hit leads to its page.</p>
@@ -143,7 +153,8 @@ export function SearchScreen() {
               </>
             )}
         </div>
-        {(facets || (narrowed && query.trim())) && <FacetPanel facets={facets} params={params} set={set} />}
+        {/* Its place is kept, so that the field stays where it is while somebody types. */}
+        {facets || (narrowed && query.trim()) ? <FacetPanel facets={facets} params={params} set={set} /> : <div className="w-52 shrink-0 max-lg:hidden" />}
       </div>
     </Page>
   );

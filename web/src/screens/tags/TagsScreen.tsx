@@ -5,9 +5,10 @@ import { useMergeTags, useSimilarTags, useTags } from "../../api/tags";
 import type { TagPair } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { count, counted, shown } from "../../ui/format";
+import { begun, count, counted, shown } from "../../ui/format";
 import { Empty } from "../../ui/Notice";
 import { Page, Panel, Pending } from "../../ui/Page";
+import { Said } from "../../ui/Said";
 import { TagChip } from "../../ui/TagChip";
 import { useSay } from "../../ui/Toasts";
 
@@ -37,7 +38,7 @@ export function TagsScreen() {
               <Panel title="May be the same" aside={similar.items.length > 0 ? count(similar.items.length) : null}>
                 {similar.items.length === 0 && <p className="p-4 text-sm text-ink-3">No two tags look alike.</p>}
                 <ul>{similar.items.map((pair) => <Pair key={`${pair.from.tag}\n${pair.into.tag}`} pair={pair} />)}</ul>
-                {similar.note && <p className="border-t border-line px-4 py-2 text-xs text-ink-3">{similar.note}</p>}
+                {similar.note && <p className="border-t border-line px-4 py-2 text-xs text-ink-3"><Said text={begun(similar.note)} /></p>}
               </Panel>
             )}
           </div>

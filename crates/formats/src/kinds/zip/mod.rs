@@ -209,8 +209,11 @@ impl Unpacking<'_> {
         if self.position == 0 {
             return Err(Error::corrupt(reason.message()));
         }
-        let message =
-            format!("{}; {} members were recovered by their own headers", reason.message(), self.position);
+        let recovered = match self.position {
+            1 => "1 member was recovered by its own header".to_owned(),
+            n => format!("{n} members were recovered by their own headers"),
+        };
+        let message = format!("{}; {recovered}", reason.message());
         self.sink.warn(Problem::new(ErrorKind::Corrupt, message))
     }
 }

@@ -186,23 +186,24 @@ fn relative(c: &mut Columns<'_>) -> Result<FamilyLine> {
         position: c.int_opt()?,
         status: c.word(IngestionStatus::from_name)?,
         result: c.word_opt(ResultCode::from_name)?,
+        title: c.get()?,
     })
 }
 
 /// The container it was first found in.
 async fn parent(asked: &mut Asked<'_>) -> Result<Option<FamilyLine>> {
-    let sql = "SELECT p.ingestion_id,
-        (SELECT d.document_id FROM document d WHERE d.document_id = p.document_id AND NOT d.removed), p.name, p.position, p.status, p.result
+    let sql = "SELECT p.ingestion_id, d.document_id, p.name, p.position, p.status, p.result, d.title
       FROM ingestion i JOIN ingestion p ON p.ingestion_id = i.parent_id
+        LEFT JOIN document d ON d.document_id = p.document_id AND NOT d.removed
       WHERE i.document_id = $1 AND i.tenant_id = $2 AND NOT i.superseded ORDER BY i.generation LIMIT 1";
     Ok(asked.collect("look up a container", sql, relative).await?.into_iter().next())
 }
 
 /// The members that its newest unpacking gave; a thousand are listed with a container, the rest is found by `list`.
 async fn children(asked: &mut Asked<'_>) -> Result<Vec<FamilyLine>> {
-    let sql = "SELECT k.ingestion_id,
-        (SELECT d.document_id FROM document d WHERE d.document_id = k.document_id AND NOT d.removed), k.origin, k.position, k.status, k.result
-      FROM ingestion k WHERE NOT k.superseded AND k.tenant_id = $2 AND k.parent_id = (
+    let sql = "SELECT k.ingestion_id, d.document_id, k.origin, k.position, k.status, k.result, d.title
+      FROM ingestion k LEFT JOIN document d ON d.document_id = k.document_id AND NOT d.removed
+      WHERE NOT k.superseded AND k.tenant_id = $2 AND k.parent_id = (
         SELECT m.ingestion_id FROM manifest m JOIN ingestion i ON i.ingestion_id = m.ingestion_id
         WHERE i.document_id = $1 AND i.tenant_id = $2 AND NOT m.superseded ORDER BY i.generation DESC LIMIT 1)
       ORDER BY k.position LIMIT 1000";

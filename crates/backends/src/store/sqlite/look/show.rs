@@ -159,23 +159,24 @@ fn relative(c: &mut Columns<'_, '_>) -> Result<FamilyLine> {
         position: c.get::<Option<i64>>()?.and_then(|n| u64::try_from(n).ok()),
         status: c.word(IngestionStatus::from_name)?,
         result: c.word_opt(ResultCode::from_name)?,
+        title: c.get()?,
     })
 }
 
 /// The container it was first found in.
 fn parent(conn: &Connection, document: DocumentId) -> Result<Option<FamilyLine>> {
-    let sql = "SELECT p.ingestion_id,
-        (SELECT d.document_id FROM document d WHERE d.document_id = p.document_id AND d.removed = 0), p.name, p.position, p.status, p.result
+    let sql = "SELECT p.ingestion_id, d.document_id, p.name, p.position, p.status, p.result, d.title
       FROM ingestion i JOIN ingestion p ON p.ingestion_id = i.parent_id
+        LEFT JOIN document d ON d.document_id = p.document_id AND d.removed = 0
       WHERE i.document_id = ?1 AND i.superseded = 0 ORDER BY i.generation LIMIT 1";
     first(conn, "look up a container", sql, [document.as_bytes()], relative)
 }
 
 /// The members that its newest unpacking gave.
 fn children(conn: &Connection, document: DocumentId) -> Result<Vec<FamilyLine>> {
-    let sql = "SELECT k.ingestion_id,
-        (SELECT d.document_id FROM document d WHERE d.document_id = k.document_id AND d.removed = 0), k.origin, k.position, k.status, k.result
-      FROM ingestion k WHERE k.superseded = 0 AND k.parent_id = (
+    let sql = "SELECT k.ingestion_id, d.document_id, k.origin, k.position, k.status, k.result, d.title
+      FROM ingestion k LEFT JOIN document d ON d.document_id = k.document_id AND d.removed = 0
+      WHERE k.superseded = 0 AND k.parent_id = (
         SELECT m.ingestion_id FROM manifest m JOIN ingestion i ON i.ingestion_id = m.ingestion_id
         WHERE i.document_id = ?1 AND m.superseded = 0 ORDER BY i.generation DESC LIMIT 1)
       ORDER BY k.position LIMIT ?2";
