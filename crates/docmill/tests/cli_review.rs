@@ -180,8 +180,9 @@ fn one_correction_is_learnt_for_ten_more_of_the_same_sender_and_changes_nothing_
         .clone();
     mill.run(&["review", "correct", review.as_str().unwrap(), "--set", "total_amount=57.36"]).expect(0);
 
-    let unseen: Vec<(String, String)> =
-        (2..12).map(|n| (format!("more/{n}.txt"), format!("{}.{:02}", 137 * n % 1000, 11 * n % 100))).collect();
+    let unseen: Vec<(String, String)> = (2..12)
+        .map(|n| (format!("more/{n}.txt"), format!("{}.{:02}", 137 * n % 1000, 11 * n % 100)))
+        .collect();
     for (n, (name, total)) in (2..).zip(&unseen) {
         mill.write(name, bill_of_kestrel(n, n % 7, total));
     }
