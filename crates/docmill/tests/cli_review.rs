@@ -59,7 +59,7 @@ fn doubtful_record_is_shown_corrected_and_exported() {
         ])
         .expect(0)
         .json();
-    assert_eq!((&decided["state"], &decided["next"]), (&"corrected".into(), &serde_json::Value::Null));
+    assert_eq!((&decided["state"], &decided["next"]), (&"corrected".into(), &Value::Null));
     mill.run(&["review", "accept", &review]).expect(1).says(&["corrected already"]);
     prints(&mill.run(&["review", "show", &review]).expect(0), &["by local: as on paper", "1190.00"]);
     let exported = mill.run(&["review", "export"]).expect(0).stdout;
