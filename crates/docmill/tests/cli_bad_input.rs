@@ -95,7 +95,9 @@ fn sockets_and_pipes_are_met_and_do_not_hold_anything_up() {
     let _listener = UnixListener::bind(mill.input().join("socket")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, mill.input().join("pipe"), rustix::fs::Mode::RUSR).unwrap();
     // Which of the two stands for both is not said.
-    let run = mill.run(&["ingest", "in", "--json"]).says(&["2 items: unsupported_format; one of them: ", "` is a "]);
+    let run = mill
+        .run(&["ingest", "in", "--json"])
+        .says(&["2 items: unsupported_format; one of them: ", "` is a "]);
     let answer = run.json();
     assert_eq!((answer["received"].as_u64(), answer["completed"].as_u64()), (Some(3), Some(1)));
     mill.run(&["audit"]).expect(0);

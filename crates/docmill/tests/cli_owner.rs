@@ -35,6 +35,34 @@ fn commands_beside_a_server_work_through_it_and_a_second_server_is_refused() {
     mill.run(&["audit"]).expect(0);
 }
 
+#[test]
+fn commands_that_begin_together_keep_their_owner_until_all_have_ended() {
+    let mill = Mill::new();
+    for folder in 0..6 {
+        for file in 0..30 {
+            mill.write(
+                format!("{folder}/{file}.txt"),
+                format!("a heron, {folder} and {file}\n").repeat(2_000),
+            );
+        }
+    }
+    // Whichever of them owns the directory would be done long before the others if it did not wait.
+    let begun: Vec<_> = (0..6)
+        .map(|folder| {
+            let path = format!("in/{folder}");
+            let mut command = mill.command(&["ingest", "--no-wait", "--batch", path.as_str(), path.as_str()]);
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for command in begun {
+        let ended = command.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    mill.run(&["work", "--exit-when-idle"]).expect(0);
+    let audit = mill.run(&["audit", "--json"]).expect(0).json();
+    assert_eq!((audit["expected"].as_u64(), audit["open"].as_u64()), (Some(180), Some(0)));
+}
+
 /// Everything below a folder.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

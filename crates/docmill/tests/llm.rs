@@ -272,7 +272,8 @@ fn model_that_is_gone_holds_nobody_up() {
     }
     let answer = mill.run(&["ingest", "in", "--json"]).expect(0).json();
     assert_eq!(answer["completed"], 40, "{answer}");
-    assert!(llm.calls() < 20, "the breaker stops asking: {}", llm.calls());
+    // Five in a row, and those that were on their way by then.
+    assert!(llm.calls() < 5 + 4, "the breaker stops asking: {}", llm.calls());
 }
 
 #[test]

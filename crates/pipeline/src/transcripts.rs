@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use docmill_core::artifact::{Artifact, Transcript};
 use docmill_core::id::{BlobKey, ContentHash, IngestionId};
-use docmill_core::limits::MIB;
+use docmill_core::limits::{KIB, MIB};
 use docmill_core::ports::blobs::{Blobs, Content, Upload};
 use docmill_core::{Error, Result, crash};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::blocking::{FromStart, off_thread};
 
@@ -22,6 +25,57 @@ const PIECE: usize = 64 << 10;
 
 /// JSON can be several times as long as the text it holds (`\u0001`), and pages and problems come on top.
 const JSON_FACTOR: u64 = 8;
+
+/// So many KiB of transcripts are in memory at once for all who share a room. One that is longer has it for itself.
+const ROOM_KIB: u32 = 512 << 10;
+
+/// Where transcripts are read by many who do not know of each other: whoever finds no room waits, so that a flood of
+/// questions about long texts costs time and not memory.
+pub(crate) struct ReadingRoom(Arc<Semaphore>);
+
+impl Default for ReadingRoom {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(ROOM_KIB as usize)))
+    }
+}
+
+impl ReadingRoom {
+    /// Reads a transcript back once there is room for it. Nobody may wait for a second one while holding a first.
+    pub(crate) async fn load(&self, blobs: &dyn Blobs, key: &BlobKey, max_text_bytes: u64) -> Result<Lent> {
+        let opened = open(blobs, key, max_text_bytes).await?;
+        let place = Arc::clone(&self.0)
+            .acquire_many_owned(room_for(opened.content.len()))
+            .await
+            .map_err(|e| Error::bug("the room for transcripts is closed").with_source(e))?;
+        Ok(Lent { transcript: opened.read().await?, _place: place })
+    }
+}
+
+/// What a transcript of so many bytes takes; never more than there is, or it would wait for ever.
+fn room_for(bytes: u64) -> u32 {
+    bytes.div_ceil(KIB).clamp(1, ROOM_KIB.into()) as u32
+}
+
+/// A transcript, and the room it takes until it is dropped.
+pub(crate) struct Lent {
+    transcript: Transcript,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Lent {
+    /// The transcript for an answer that is about to be sent; the room is given back.
+    pub(crate) fn take(self) -> Transcript {
+        self.transcript
+    }
+}
+
+impl Deref for Lent {
+    type Target = Transcript;
+
+    fn deref(&self) -> &Transcript {
+        &self.transcript
+    }
+}
 
 /// Stores a transcript under a name of its ingestion, durably, and says what to commit.
 pub(crate) async fn save(
@@ -50,7 +104,7 @@ pub(crate) async fn save(
 
 /// Reads a transcript back.
 pub(crate) async fn load(blobs: &dyn Blobs, key: &BlobKey, max_text_bytes: u64) -> Result<Transcript> {
-    read(blobs, key, max_text_bytes).await
+    open(blobs, key, max_text_bytes).await?.read().await
 }
 
 /// Reads back only what the file says of itself; its text is passed over, however long.
@@ -64,37 +118,62 @@ pub(crate) async fn load_metadata(
         #[serde(default)]
         metadata: BTreeMap<String, String>,
     }
-    read::<Head>(blobs, key, max_text_bytes).await.map(|head| head.metadata)
+    open(blobs, key, max_text_bytes).await?.read::<Head>().await.map(|head| head.metadata)
 }
 
-async fn read<T: DeserializeOwned + Send + 'static>(
-    blobs: &dyn Blobs,
-    key: &BlobKey,
-    max_text_bytes: u64,
-) -> Result<T> {
+/// A transcript that has been found and not been read: a short one in memory, a long one as a file.
+pub(crate) struct Opened {
+    content: Content,
+    what: String,
+}
+
+/// Finds a transcript. It may not be longer than text of so many bytes could be.
+pub(crate) async fn open(blobs: &dyn Blobs, key: &BlobKey, max_text_bytes: u64) -> Result<Opened> {
     let content = blobs.open(key, INLINE).await?;
-    let limit = max_text_bytes.saturating_mul(JSON_FACTOR).saturating_add(64 * MIB);
     let what = format!("the transcript `{key}`");
-    off_thread(content.len(), move || {
-        if content.len() > limit {
-            return Err(Error::limit_exceeded(format!("{what} has more than {limit} bytes")));
-        }
-        let read = match &content {
-            Content::Inline(json) => serde_json::from_slice(json),
-            // Piece by piece: the whole of it and what is made of it need not be in memory together.
-            Content::File(file, _) => {
-                serde_json::from_reader(BufReader::with_capacity(PIECE, FromStart::of(file)))
-            }
-        };
-        read.map_err(|e| {
-            if e.is_io() {
-                return Error::unreadable(format!("cannot read {what}")).with_source(e);
-            }
-            // The cause may quote what it could not read.
-            Error::corrupt(format!("cannot read {what}"))
-                .with_source(e)
-                .logged_as(format!("cannot read {what}"))
+    let limit = max_text_bytes.saturating_mul(JSON_FACTOR).saturating_add(64 * MIB);
+    if content.len() > limit {
+        return Err(Error::limit_exceeded(format!("{what} has more than {limit} bytes")));
+    }
+    Ok(Opened { content, what })
+}
+
+impl Opened {
+    /// Reads it, or the part of it that is wanted.
+    pub(crate) async fn read<T: DeserializeOwned + Send + 'static>(self) -> Result<T> {
+        let Self { content, what } = self;
+        off_thread(content.len(), move || {
+            let read = match &content {
+                Content::Inline(json) => serde_json::from_slice(json),
+                // Piece by piece: the whole of it and what is made of it need not be in memory together.
+                Content::File(file, _) => {
+                    serde_json::from_reader(BufReader::with_capacity(PIECE, FromStart::of(file)))
+                }
+            };
+            read.map_err(|e| {
+                if e.is_io() {
+                    return Error::unreadable(format!("cannot read {what}")).with_source(e);
+                }
+                // The cause may quote what it could not read.
+                Error::corrupt(format!("cannot read {what}"))
+                    .with_source(e)
+                    .logged_as(format!("cannot read {what}"))
+            })
         })
-    })
-    .await
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_transcript_takes_room_and_none_more_than_there_is() {
+        for (bytes, kib) in
+            [(0, 1), (1, 1), (1024, 1), (1025, 2), (512 * MIB, ROOM_KIB), (u64::MAX, ROOM_KIB)]
+        {
+            assert_eq!(room_for(bytes), kib, "{bytes}");
+        }
+    }
 }

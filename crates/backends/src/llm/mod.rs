@@ -2,8 +2,8 @@
 //! else is shared: `remote` asks, `http` carries, `failure` says what a refusal means.
 //!
 //! What stands around a call is a decorator each, which implements the same port and knows no provider. From the
-//! outside in: `breaker` (nobody waits for a model that is gone), `concurrency`, `patience` (what is tried again),
-//! `pace`, `time_limit`, `metered`.
+//! outside in: `concurrency`, `breaker` (nobody waits for a model that is gone; inside, so that questions which wait for
+//! their turn when it opens are not asked after all), `patience` (what is tried again), `pace`, `time_limit`, `metered`.
 //!
 //! `genai` was weighed and left out: see ADR 0029.
 
@@ -56,8 +56,8 @@ pub fn open(settings: &LlmSettings, clock: &Arc<dyn Clock>, meter: LlmMeter) -> 
     let limited = Arc::new(TimeLimit::new(metered, settings.timeout));
     let paced = Arc::new(Pace::new(limited, settings.per_minute, Arc::clone(clock)));
     let patient = Arc::new(Patient::new(paced, settings.total_timeout, Arc::clone(clock)));
-    let few = Arc::new(Concurrency::new(patient, settings.concurrency));
-    Ok(Some(Arc::new(Breaker::new(few, Arc::clone(clock)))))
+    let guarded = Arc::new(Breaker::new(patient, Arc::clone(clock)));
+    Ok(Some(Arc::new(Concurrency::new(guarded, settings.concurrency))))
 }
 
 fn tongue(provider: Provider) -> Result<&'static dyn Tongue> {

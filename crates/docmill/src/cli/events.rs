@@ -50,6 +50,9 @@ impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         let signals = Signals::listen()?;
         let session = Session::open(&cx.settings, &cx.clock, "events").await?;
+        if self.follow {
+            session.may_be_left();
+        }
         let outcome = self.print(cx, &session, &signals).await;
         let closed = session.close(Duration::ZERO).await;
         let exit = outcome?;

@@ -1,13 +1,18 @@
 //! `docmill work`.
 
+use std::time::Duration;
+
 use docmill_core::Result;
 use docmill_pipeline::EngineOptions;
 
 use crate::context::{Context, Exit};
 use crate::scraped::Scraped;
-use crate::session::Session;
+use crate::session::{Owner, Session};
 use crate::signals::Signals;
 use crate::terminal::span;
+
+/// An engine that has nothing to do is started again after so long, while others still bring work in.
+const LOOK_FOR_GUESTS: Duration = Duration::from_millis(100);
 
 /// Do the work that is queued, without serving anything
 #[derive(Debug, clap::Args)]
@@ -52,9 +57,8 @@ impl Args {
             if let Some(scraped) = &scraped {
                 tell(cx, scraped)?;
             }
-            owner.start_engine(options)?;
             tokio::select! {
-                () = owner.engine_ended() => {}
+                ended = until_idle(&owner, options) => ended?,
                 () = signals.first() => {
                     let grace = span(cx.settings.engine.shutdown_grace.as_secs());
                     cx.terminal.note(&format!("ending: running work has {grace}; again ends at once"));
@@ -70,6 +74,18 @@ impl Args {
         }
         closed?;
         Ok(Exit::Ok)
+    }
+}
+
+/// Works until there is nothing left to do, if it was told so, and until nobody brings more through this process.
+async fn until_idle(owner: &Owner, options: EngineOptions) -> Result<()> {
+    loop {
+        owner.start_engine(options.clone())?;
+        owner.engine_ended().await;
+        if owner.guests() == 0 {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK_FOR_GUESTS).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use docmill_core::call::Call;
@@ -64,6 +64,7 @@ impl Download {
 }
 
 impl Guest {
+    /// Becomes a guest: the owner stays until this is dropped.
     pub(super) async fn new(settings: &Arc<Settings>, stream: UnixStream) -> Result<Self> {
         let guest = Self {
             data: settings.data.clone(),
@@ -74,6 +75,7 @@ impl Guest {
         };
         let connection = handshake(stream).await?;
         guest.give_back(connection);
+        guest.stay().await?;
         Ok(guest)
     }
 
@@ -179,19 +181,29 @@ impl Guest {
         }
     }
 
-    /// Tells the owner that this process needs it, and an engine, until it is dropped.
-    pub(super) async fn stay(&self) -> Result<()> {
-        let request = Request::builder()
-            .uri("/stay")
-            .header(header::HOST, "docmill")
-            .body(empty())
-            .map_err(malformed)?;
-        let (connection, response) = self.send(request).await?;
+    /// Tells the owner that this process needs it until it is dropped. An owner that is about to end refuses.
+    async fn stay(&self) -> Result<()> {
+        let (connection, response) = self.send(bare(Method::GET, "/stay")?).await?;
         if !response.status().is_success() {
             return self.finish(connection, response).await.map(|_| ());
         }
-        *self.stay.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+        *self.stayed() = Some(response);
         Ok(())
+    }
+
+    /// The owner need not wait for this process any more.
+    pub(super) fn may_be_left(&self) {
+        *self.stayed() = None;
+    }
+
+    /// Has the owner do the work that is queued, for as long as this process needs the owner.
+    pub(super) async fn need_engine(&self) -> Result<()> {
+        let (connection, response) = self.send(bare(Method::POST, "/engine")?).await?;
+        self.finish(connection, response).await.map(|_| ())
+    }
+
+    fn stayed(&self) -> MutexGuard<'_, Option<Response<Incoming>>> {
+        self.stay.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn send(&self, request: Request<Body>) -> Result<(SendRequest<Body>, Response<Incoming>)> {
@@ -245,6 +257,16 @@ async fn handshake(stream: UnixStream) -> Result<SendRequest<Body>> {
 
 pub(super) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed()
+}
+
+/// A request that says all in its name.
+fn bare(method: Method, uri: &str) -> Result<Request<Body>> {
+    Request::builder()
+        .method(method)
+        .uri(uri)
+        .header(header::HOST, "docmill")
+        .body(empty())
+        .map_err(malformed)
 }
 
 fn empty() -> Body {

@@ -71,8 +71,9 @@ impl Session {
                 }
                 Taken::Held(holder) => holder,
             };
-            match socket::connect(data).await {
-                Ok(stream) => return Ok(Self::Guest(Box::new(Guest::new(settings, stream).await?))),
+            // Whoever begins or is about to end does not let anybody in; soon it does, or the directory is free.
+            match be_guest(settings).await {
+                Ok(guest) => return Ok(Self::Guest(Box::new(guest))),
                 Err(_) if clock.monotonic().saturating_sub(began) < OWNER_STARTS_WITHIN => {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
@@ -150,7 +151,15 @@ impl Session {
     pub(crate) async fn need_engine(&self, options: EngineOptions) -> Result<()> {
         match self {
             Self::Owner(owner) => owner.start_engine(options),
-            Self::Guest(guest) => guest.stay().await,
+            Self::Guest(guest) => guest.need_engine().await,
+        }
+    }
+
+    /// For a command that goes on until somebody ends it: whoever owns the data directory does not wait for it.
+    pub(crate) fn may_be_left(&self) {
+        match self {
+            Self::Owner(_) => {}
+            Self::Guest(guest) => guest.may_be_left(),
         }
     }
 
@@ -164,4 +173,11 @@ impl Session {
             Self::Guest(_) => Ok(()),
         }
     }
+}
+
+async fn be_guest(settings: &Arc<Settings>) -> Result<Guest> {
+    let stream = socket::connect(&settings.data)
+        .await
+        .map_err(|e| Error::unavailable("the socket of the data directory does not answer").with_source(e))?;
+    Guest::new(settings, stream).await
 }

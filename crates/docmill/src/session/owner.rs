@@ -83,7 +83,7 @@ impl Owner {
         Ok(Content::Inline(picture.png))
     }
 
-    /// Starts the engine unless one runs.
+    /// Starts the engine unless one runs; one that has ended is replaced.
     pub(crate) fn start_engine(&self, options: EngineOptions) -> Result<()> {
         start(&self.service, &self.engine, options)
     }
@@ -137,7 +137,7 @@ fn running(engine: &Engine) -> Option<Arc<EngineHandle>> {
 
 pub(super) fn start(service: &Service, engine: &Engine, options: EngineOptions) -> Result<()> {
     let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
-    if engine.is_none() {
+    if engine.as_ref().is_none_or(|engine| engine.has_ended()) {
         *engine = Some(Arc::new(service.start_engine(options)?));
     }
     Ok(())

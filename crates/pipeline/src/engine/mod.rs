@@ -226,6 +226,11 @@ impl EngineHandle {
         }
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        *self.engine.phase.borrow() == Phase::Ended
+    }
+
     /// Looks for work at once.
     pub fn wake(&self) {
         self.engine.freed.notify_one();

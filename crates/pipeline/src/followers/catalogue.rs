@@ -19,7 +19,6 @@ use super::stubborn::Stubborn;
 use super::{Follower, POLL, Step, follow_with, wake};
 use crate::blocking::off_thread;
 use crate::service::Inner;
-use crate::transcripts;
 
 /// Documents of a batch. They are written in one transaction, which others wait for: some tens of milliseconds.
 const MAX_DOCUMENTS: usize = 256;
@@ -69,6 +68,10 @@ struct CatalogueFollower {
 impl Follower for CatalogueFollower {
     const WHAT: &'static str = "the catalogue";
 
+    fn stubborn(&self) -> &Stubborn {
+        &self.stubborn
+    }
+
     async fn step(&self, inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step> {
         let store = &inner.deps.store;
         let from = store.catalogued().await?;
@@ -113,7 +116,7 @@ async fn entry(inner: &Inner, stubborn: &Stubborn, new: Uncatalogued) -> Result<
     let limit = inner.deps.settings.limits.max_text_bytes;
     let sketch = match transcription {
         None => None,
-        Some(key) => match transcripts::load(inner.deps.blobs.as_ref(), &key, limit).await {
+        Some(key) => match inner.gathering.load(inner.deps.blobs.as_ref(), &key, limit).await {
             Ok(transcript) => {
                 stubborn.was_read(&key);
                 let text_bytes: u64 = transcript.pages.iter().map(|page| page.text.len() as u64).sum();

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docmill_core::artifact::Transcript;
 use docmill_core::error::ErrorNote;
 use docmill_core::ports::store::ChangedDocument;
 use docmill_core::ports::text_index::{IndexChange, IndexedDocument};
@@ -21,7 +22,7 @@ use tokio::time::Instant;
 use super::stubborn::Stubborn;
 use super::{Follower, POLL, Step, follow_with, wake};
 use crate::service::Inner;
-use crate::transcripts;
+use crate::transcripts::{self, Opened};
 
 /// A batch is applied when it is so old…
 const MAX_AGE: Duration = Duration::from_millis(500);
@@ -31,7 +32,7 @@ const MAX_DOCUMENTS: usize = 1_000;
 const MAX_TEXT_BYTES: usize = 32 << 20;
 /// …or when nothing new has come for so long.
 const LULL: Duration = Duration::from_millis(25);
-/// Transcripts that are loaded at once.
+/// Transcripts that are looked for at once.
 const SIDE_BY_SIDE: usize = 8;
 
 /// Follows until it is dropped.
@@ -49,6 +50,10 @@ struct TextFollower {
 #[async_trait]
 impl Follower for TextFollower {
     const WHAT: &'static str = "the text index";
+
+    fn stubborn(&self) -> &Stubborn {
+        &self.stubborn
+    }
 
     async fn step(&self, inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step> {
         step(inner, &self.stubborn, changed).await
@@ -99,8 +104,13 @@ async fn step(inner: &Inner, stubborn: &Stubborn, changed: &mut watch::Receiver<
         if new.is_empty() && batch.is_empty() {
             return Ok(Step::Idle);
         }
-        let load = |change: ChangedDocument| async { (change.seq, load(inner, stubborn, change).await) };
-        let mut loading = futures::stream::iter(new).map(load).buffered(SIDE_BY_SIDE);
+        // Found side by side, read one after the other: eight long texts would not fit.
+        let mut loading = std::pin::pin!(
+            futures::stream::iter(new)
+                .map(|change| async { (find(inner, &change).await, change) })
+                .buffered(SIDE_BY_SIDE)
+                .then(|(found, change)| async { (change.seq, read(inner, stubborn, change, found).await) })
+        );
         // Long texts fill a batch before its documents do; those that are left come with the next.
         while text_bytes < MAX_TEXT_BYTES
             && let Some((seq, change)) = loading.next().await
@@ -112,7 +122,6 @@ async fn step(inner: &Inner, stubborn: &Stubborn, changed: &mut watch::Receiver<
             batch.push(change);
             upto = seq;
         }
-        drop(loading);
         if batch.len() >= MAX_DOCUMENTS || text_bytes >= MAX_TEXT_BYTES || began.elapsed() >= MAX_AGE {
             break;
         }
@@ -130,18 +139,38 @@ async fn step(inner: &Inner, stubborn: &Stubborn, changed: &mut watch::Receiver<
     Ok(Step::Applied)
 }
 
+/// Where the text of a document is, if it has any.
+async fn find(inner: &Inner, change: &ChangedDocument) -> Result<Option<Opened>> {
+    match &change.transcription {
+        Some(key) if !change.removed => {
+            let limit = inner.deps.settings.limits.max_text_bytes;
+            transcripts::open(inner.deps.blobs.as_ref(), key, limit).await.map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// A change as the index wants it. Only a blob store that cannot be reached is an error: the batch waits then.
-async fn load(inner: &Inner, stubborn: &Stubborn, change: ChangedDocument) -> Result<IndexChange> {
+async fn read(
+    inner: &Inner,
+    stubborn: &Stubborn,
+    change: ChangedDocument,
+    found: Result<Option<Opened>>,
+) -> Result<IndexChange> {
     if change.removed {
         return Ok(IndexChange::Remove(change.tenant_id, change.document_id));
     }
-    let limit = inner.deps.settings.limits.max_text_bytes;
+    let transcript = match found {
+        Ok(Some(opened)) => opened.read::<Transcript>().await.map(Some),
+        Ok(None) => Ok(None),
+        Err(error) => Err(error),
+    };
     let text = match &change.transcription {
         None => String::new(),
-        Some(key) => match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
+        Some(key) => match transcript {
             Ok(transcript) => {
                 stubborn.was_read(key);
-                transcript.text()
+                transcript.map_or_else(String::new, |transcript| transcript.text())
             }
             Err(error)
                 if error.kind() == ErrorKind::Unavailable

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docmill_core::artifact::Transcript;
 use docmill_core::error::ErrorNote;
 use docmill_core::id::{BlobKey, DocumentId, TenantId};
 use docmill_core::ports::store::ChangedDocument;
@@ -25,7 +24,7 @@ use super::stubborn::Stubborn;
 use super::{Follower, POLL, Step, follow_with, wake};
 use crate::blocking::blocking;
 use crate::service::Inner;
-use crate::transcripts;
+use crate::transcripts::Lent;
 
 /// A batch is applied when it holds so many documents…
 const MAX_DOCUMENTS: usize = 256;
@@ -85,6 +84,10 @@ struct MeaningFollower {
 #[async_trait]
 impl Follower for MeaningFollower {
     const WHAT: &'static str = "the vector index";
+
+    fn stubborn(&self) -> &Stubborn {
+        &self.stubborn
+    }
 
     async fn step(&self, inner: &Inner, _: &mut watch::Receiver<u64>) -> Result<Step> {
         let (deps, model) = (&inner.deps, inner.deps.embedder.model());
@@ -170,7 +173,7 @@ async fn passages(
     key: &BlobKey,
 ) -> Result<(Vec<Passage>, Option<Judgement>)> {
     let limit = inner.deps.settings.limits.max_text_bytes;
-    let transcript = match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
+    let transcript = match inner.gathering.load(inner.deps.blobs.as_ref(), key, limit).await {
         Ok(transcript) => {
             stubborn.was_read(key);
             Arc::new(transcript)
@@ -203,7 +206,7 @@ async fn passages(
 async fn judgement(
     inner: &Inner,
     tenant: TenantId,
-    transcript: Arc<Transcript>,
+    transcript: Arc<Lent>,
     passages: &[Passage],
 ) -> Result<Option<Judgement>> {
     let first: Vec<Vec<f32>> = passages.iter().take(MAX_JUDGED).map(|p| p.vector.clone()).collect();

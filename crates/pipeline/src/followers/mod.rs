@@ -16,6 +16,7 @@ use docmill_core::{Error, Result};
 use futures::FutureExt as _;
 use tokio::sync::watch;
 
+use self::stubborn::Stubborn;
 use crate::service::Inner;
 
 /// Without a wake-up the change log is looked at this often (another process may write to it).
@@ -42,6 +43,9 @@ trait Follower: Send + Sync {
     /// What it follows with, for the log.
     const WHAT: &'static str;
 
+    /// The blobs it cannot read.
+    fn stubborn(&self) -> &Stubborn;
+
     /// Gathers one batch and applies it.
     async fn step(&self, inner: &Inner, changed: &mut watch::Receiver<u64>) -> Result<Step>;
 
@@ -62,7 +66,7 @@ async fn follow_with<F: Follower>(inner: Arc<Inner>, follower: F) {
                 follower.note(&inner, None);
                 pause = PAUSE;
                 match step {
-                    Step::Applied => {}
+                    Step::Applied => follower.stubborn().is_behind(),
                     Step::Idle => {
                         wake(&mut changed, POLL).await;
                     }

@@ -79,6 +79,8 @@ pub(crate) struct Viewer {
     making: Mutex<HashMap<Key, Weak<tokio::sync::Mutex<()>>>>,
     originals: Mutex<Kept<BlobKey, (Content, Duration)>>,
     transcript: Mutex<Option<(BlobKey, Arc<Transcript>)>>,
+    /// Held by whoever reads a transcript: of many who want pages of long texts, one at a time has one in memory.
+    reading: tokio::sync::Mutex<()>,
     crowd: Crowd,
 }
 
@@ -89,6 +91,7 @@ impl Viewer {
             making: Mutex::default(),
             originals: Mutex::new(Kept::new(OPEN_BYTES)),
             transcript: Mutex::default(),
+            reading: tokio::sync::Mutex::default(),
             crowd: Crowd::default(),
         }
     }
@@ -116,16 +119,11 @@ impl Viewer {
         head: &DocumentHead,
         page: u32,
     ) -> Result<PageWords> {
-        let transcript = self.transcript(deps, head).await?;
-        let source = transcript.as_ref().and_then(|transcript| {
-            let page = transcript.pages.iter().find(|known| known.number == page)?;
-            Some(page.source)
-        });
+        let (source, recognised) = self.recognised(deps, head, page).await?;
         if source == Some(TextSource::Ocr)
-            && let Some(transcript) = &transcript
-            && let Some(recognised) = transcript.recognised.iter().find(|known| known.number == page)
+            && let Some(recognised) = recognised
         {
-            return Ok(PageWords::from(recognised));
+            return Ok(recognised);
         }
         let Made::Words(words) = self.view(deps, tenant, head, page, Wanted::Words).await? else {
             return Err(Error::bug("words were kept as something else"));
@@ -137,6 +135,20 @@ impl Viewer {
             words.source = TextSource::None;
         }
         Ok(words)
+    }
+
+    /// Where the text of a page is from, and its words if they were recognised.
+    async fn recognised(
+        &self,
+        deps: &Deps,
+        head: &DocumentHead,
+        page: u32,
+    ) -> Result<(Option<TextSource>, Option<PageWords>)> {
+        let _reading = self.reading.lock().await;
+        let Some(transcript) = self.transcript(deps, head).await? else { return Ok((None, None)) };
+        let source = transcript.pages.iter().find(|known| known.number == page).map(|known| known.source);
+        let recognised = transcript.recognised.iter().find(|known| known.number == page);
+        Ok((source, recognised.map(PageWords::from)))
     }
 
     /// Forgets everything about a document.

@@ -195,7 +195,6 @@ async fn seal_batch(inner: &Inner, tenant: TenantId, batch: BatchId, walk: Walk)
     json(totals)
 }
 
-/// By id or name, or `not_found`.
 /// Documents that facets are counted over. Reading so many takes some tens of milliseconds.
 const FACETED: usize = 10_000;
 
@@ -221,6 +220,7 @@ async fn facets(inner: &Inner, tenant: TenantId) -> Result<FacetsAnswer> {
     Ok(facets)
 }
 
+/// By id or name, or `not_found`.
 pub(super) async fn find_batch(inner: &Inner, tenant: TenantId, batch: &str) -> Result<BatchTotals> {
     inner.deps.store.find_batch(tenant, batch).await?.ok_or_else(|| {
         Error::not_found(format!("no batch has the id or name `{}`", docmill_core::text::shown(batch)))
@@ -291,7 +291,7 @@ async fn text(inner: &Inner, tenant: TenantId, id: &str) -> Result<Value> {
         None => String::new(),
         Some(key) => {
             let limit = inner.deps.settings.limits.max_text_bytes;
-            transcripts::load(inner.deps.blobs.as_ref(), key, limit).await?.text()
+            inner.looking.load(inner.deps.blobs.as_ref(), key, limit).await?.text()
         }
     };
     json(TextAnswer { text })
@@ -301,7 +301,7 @@ async fn pages(inner: &Inner, tenant: TenantId, id: &str) -> Result<PagesAnswer>
     let head = find_head(&inner.deps, tenant, id).await?;
     let Some(key) = &head.transcription else { return Ok(PagesAnswer::default()) };
     let limit = inner.deps.settings.limits.max_text_bytes;
-    let transcript = transcripts::load(inner.deps.blobs.as_ref(), key, limit).await?;
+    let transcript = inner.looking.load(inner.deps.blobs.as_ref(), key, limit).await?.take();
     Ok(PagesAnswer { metadata: transcript.metadata, pages: transcript.pages })
 }
 

@@ -46,6 +46,7 @@ use crate::stages::asking::Turns;
 pub use crate::stages::asking::addressed::distrusted;
 use crate::stages::receive::together::Together;
 use crate::stages::receive::{self, Offer};
+use crate::transcripts::ReadingRoom;
 use sample::Sampler;
 
 /// An original up to here is handed out in memory.
@@ -88,6 +89,10 @@ pub(crate) struct Inner {
     pub(crate) viewer: Viewer,
     /// Who asks the model what.
     pub(crate) turns: Turns,
+    /// Where those who ask have transcripts read.
+    pub(crate) looking: ReadingRoom,
+    /// Where the followers have them read, so that they and those who ask do not wait for each other.
+    pub(crate) gathering: ReadingRoom,
     started_at: Timestamp,
 }
 
@@ -158,6 +163,8 @@ impl Service {
             deletions: Deletions::default(),
             sampler: Sampler::default(),
             turns: Turns::default(),
+            looking: ReadingRoom::default(),
+            gathering: ReadingRoom::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{Inner, find_head};
 use crate::blocking::blocking;
-use crate::{schemas, transcripts};
+use crate::schemas;
 
 /// No reason is longer.
 const MAX_REASON: usize = 2_000;
@@ -129,7 +129,7 @@ async fn corrected(
 async fn rows(inner: &Inner, head: &DocumentHead) -> Vec<PageWords> {
     let Some(key) = &head.transcription else { return Vec::new() };
     let limit = inner.deps.settings.limits.max_text_bytes;
-    match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
+    match inner.looking.load(inner.deps.blobs.as_ref(), key, limit).await {
         Ok(transcript) => {
             let first = transcript.pages.iter().take(MAX_PAGES as usize);
             first.map(|page| kept(PageWords::typed(page.number, &page.text))).collect()

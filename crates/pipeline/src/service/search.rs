@@ -15,13 +15,13 @@ use docmill_core::ports::filter::{Facets, Filter};
 use docmill_core::ports::store::DocumentHead;
 use docmill_core::ports::text_index::{TextHits, TextQuery};
 use docmill_core::ports::vector_index::{VectorHit, VectorQuery};
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use futures::StreamExt as _;
 
 use super::{Inner, find_head};
 use crate::blocking::off_thread;
 use crate::snippet::{Rules, Snippet, beginning, snippet};
-use crate::transcripts;
+use crate::transcripts::Lent;
 
 const TEXT: &str = "text";
 const SEMANTIC: &str = "semantic";
@@ -253,7 +253,18 @@ async fn by_both(inner: &Inner, tenant: TenantId, asked: &Asked) -> Result<(&'st
     let (words, meanings) =
         futures::future::join(by_words(inner, tenant, asked, depth), by_meaning(inner, tenant, asked, depth))
             .await;
-    let (words, meanings) = (words?, meanings?);
+    let (words, meanings) = match (words?, meanings) {
+        (words, Ok(meanings)) => (words, meanings),
+        (_, Err(error)) if error.kind() == ErrorKind::InvalidRequest => return Err(error),
+        // Whoever asks for both is served by what works.
+        (mut words, Err(error)) => {
+            tracing::warn!(error = %error.for_log(), "found by words alone");
+            words.found.truncate(asked.limit);
+            let notes = words.note.into_iter().chain([format!("found by words alone: {}", error.message())]);
+            words.note = Some(notes.collect::<Vec<_>>().join("; "));
+            return Ok((TEXT, words));
+        }
+    };
     let found = joined(&[&words.found, &meanings.found]);
     let hits = Hits::of_some(inner, tenant, found, asked.limit).await?;
     let notes: Vec<String> = words.note.into_iter().chain(meanings.note).collect();
@@ -296,7 +307,7 @@ async fn show(inner: &Inner, head: DocumentHead, hit: Found, words: &Arc<[String
     let limit = inner.deps.settings.limits.max_text_bytes;
     let transcript = match &head.transcription {
         None => None,
-        Some(key) => match transcripts::load(inner.deps.blobs.as_ref(), key, limit).await {
+        Some(key) => match inner.looking.load(inner.deps.blobs.as_ref(), key, limit).await {
             Ok(transcript) => Some(transcript),
             Err(error) => {
                 tracing::warn!(document_id = %head.document_id, error = %error.for_log(), "hit is shown without a passage");
@@ -322,7 +333,7 @@ async fn show(inner: &Inner, head: DocumentHead, hit: Found, words: &Arc<[String
 /// The passage to show, and its page. A long text is gone through where nobody else waits for the thread.
 async fn passage(
     inner: &Inner,
-    transcript: Transcript,
+    transcript: Lent,
     words: Arc<[String]>,
     meant: Option<VectorHit>,
 ) -> Option<(u32, String)> {

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use docmill_core::ErrorKind;
+use docmill_core::answer::SearchAnswer;
+use docmill_core::call::Call;
+
 use crate::fakes::World;
 
 fn passages(expected: &[(&str, usize)]) -> BTreeMap<String, usize> {
@@ -53,4 +57,23 @@ async fn model_that_is_away_for_a_while_is_waited_for() {
     tokio::time::sleep(std::time::Duration::from_mins(2)).await;
     assert_eq!(world.vectors.passages(), passages(&[("told-a.txt", 2)]));
     drop(engine);
+}
+
+#[tokio::test(start_paused = true)]
+async fn search_by_both_goes_on_with_words_while_the_model_is_away() {
+    let world = World::new();
+    let search = |mode: &str| Call::Search {
+        query: "a heron".to_owned(),
+        mode: mode.to_owned(),
+        limit: 10,
+        filters: Vec::new(),
+    };
+    world.embedder.away_for(2);
+    let answer = world.service.call(world.tenant, search("hybrid")).await.unwrap();
+    let answer: SearchAnswer = serde_json::from_value(answer).unwrap();
+    assert_eq!(answer.mode, "text");
+    assert_eq!(answer.note.as_deref(), Some("found by words alone: told to be away"));
+    // Whoever asks for meaning alone is not given something else.
+    let refused = world.service.call(world.tenant, search("semantic")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unavailable);
 }

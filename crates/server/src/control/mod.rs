@@ -6,7 +6,8 @@
 //! | `POST /receive` | items with their bytes (`frame`), answered as a list of `Received` |
 //! | `GET /original/{tenant}/{id}` | the bytes of a document |
 //! | `GET /page/{tenant}/{id}/{number}/{width}` | the picture of a page |
-//! | `GET /stay` | held open by a command that must not lose the owner; starts the engine |
+//! | `GET /stay` | held open by a command for as long as it must not lose the owner |
+//! | `POST /engine` | sees to it that work is done; for commands that stay |
 //!
 //! There is no access control here beyond the file's own: the socket belongs to the user who owns the data.
 
@@ -99,6 +100,7 @@ impl Control {
             .route("/original/{tenant}/{id}", get(original::original))
             .route("/page/{tenant}/{id}/{number}/{width}", get(page))
             .route("/stay", get(stay))
+            .route("/engine", post(engine))
             .with_state(self);
         axum::serve(listener, routes)
             .with_graceful_shutdown(shutdown)
@@ -139,11 +141,15 @@ async fn stay(State(control): State<Control>) -> Response {
     let Some(guest) = Guest::enter(&control.guests) else {
         return problem::note(&Error::shutting_down("the owner of the data directory is about to end"));
     };
-    control.engine_wanted.notify_one();
     Response::new(Body::from_stream(futures::stream::unfold(guest, |guest| async move {
         std::future::pending::<()>().await;
         Some((Ok::<_, std::convert::Infallible>(bytes::Bytes::new()), guest))
     })))
+}
+
+async fn engine(State(control): State<Control>) -> Response {
+    control.engine_wanted.notify_one();
+    json(&true)
 }
 
 struct Guest(watch::Sender<Option<usize>>);

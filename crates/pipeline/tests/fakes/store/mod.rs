@@ -506,7 +506,7 @@ impl Store for FakeStore {
         Ok(None)
     }
     async fn heads(&self, _tenant: TenantId, _ids: &[DocumentId]) -> Result<Vec<DocumentHead>> {
-        absent()
+        Ok(Vec::new())
     }
     async fn head(&self, _tenant: TenantId, _id: &str) -> Result<Option<DocumentHead>> {
         Ok(None)
