@@ -1,8 +1,8 @@
 //! Who writes where no label says it: the head of a letter.
 
+use super::Party;
 use super::blocks::{is_title, postal};
 use super::labelled::is_key;
-use super::Party;
 use crate::find::Reading;
 use crate::labels;
 use crate::layout::{Span, folded};
