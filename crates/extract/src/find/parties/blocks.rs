@@ -79,8 +79,13 @@ pub(super) fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
             let street =
                 lines.iter().position(|line| reading.sheet.text(line).chars().any(|c| c.is_ascii_digit()));
             let street = street.unwrap_or(0);
-            let name = lines.first().filter(|_| street > 0).cloned().into_iter().collect();
-            found.push(Party { name, address: lines.split_off(street), ..Party::default() });
+            // Who follows `Herrn` is the name, and whether `Herrn` is a part of it nobody can tell.
+            let greeted =
+                lines.first().is_some_and(|line| labels::of("salutation").has(&reading.sheet.text(line)));
+            let at = usize::from(greeted && street > 1);
+            let name = lines.get(at).filter(|_| street > 0).cloned().into_iter().collect();
+            let address = lines.split_off(street);
+            found.push(Party { name, address, is_guess: greeted, ..Party::default() });
         }
     }
     found

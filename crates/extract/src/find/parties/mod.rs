@@ -6,12 +6,12 @@ mod sender;
 mod tax;
 
 use super::{Found, Reading, Record, misread};
-use crate::layout::Span;
+use crate::layout::{Span, folded};
 use blocks::address_blocks;
 pub(crate) use blocks::postal;
 pub use blocks::{is_state, is_zip};
 use labelled::labelled;
-use sender::{is_sender_line, sender};
+use sender::{is_sender_line, on_one_line, sender};
 use tax::tax_ids;
 
 /// Lines of a block beyond are not part of it.
@@ -36,11 +36,22 @@ pub fn find(reading: &Reading<'_>) -> Record {
     let seller = labelled(reading, "seller");
     let buyer = labelled(reading, "buyer");
     let blocks = if seller.is_some() && buyer.is_some() { Vec::new() } else { address_blocks(reading) };
+    let said =
+        |lines: &[Span]| folded(&lines.iter().map(|line| reading.sheet.text(line)).collect::<String>());
     let taken = |party: Option<&Party>, block: &Party| {
         party.is_some_and(|party| {
             party.address.iter().any(|line| block.address.contains(line))
-                || !party.name.is_empty() && party.name == block.name
+                || !party.name.is_empty() && said(&party.name) == said(&block.name)
         })
+    };
+    let seller_given = seller.is_some();
+    let seller = seller.or_else(|| on_one_line(reading));
+    // Below who writes stands who is written to, wherever that is on the page.
+    let next = |seller: &Party| {
+        let below = seller.name.first()?.row;
+        let after = |block: &&Party| block.name.first().is_some_and(|name| name.row > below);
+        let others = blocks.iter().filter(|block| !taken(Some(seller), block));
+        others.into_iter().find(after).map(|block| Party { is_guess: true, ..block.clone() })
     };
     let buyer_given = buyer.is_some();
     let buyer = buyer.or_else(|| {
@@ -58,13 +69,14 @@ pub fn find(reading: &Reading<'_>) -> Record {
                 row.page == 0 && left < reading.sheet.page_width(row) * 0.3 && (0.1..0.42).contains(&down)
             })
         };
-        blocks.iter().filter(|block| !taken(seller.as_ref(), block)).find(window).cloned()
+        let mut others = blocks.iter().filter(|block| !taken(seller.as_ref(), block));
+        others.find(window).cloned().or_else(|| next(seller.as_ref()?))
     });
-    let seller_given = seller.is_some();
     let seller = seller.or_else(|| {
         let block = blocks.iter().find(|block| !taken(buyer.as_ref(), block)).cloned();
         sender(reading, block, buyer.as_ref())
     });
+    let buyer = buyer.or_else(|| next(seller.as_ref()?));
     for (party, side, given) in [(&seller, "seller", seller_given), (&buyer, "buyer", buyer_given)] {
         let Some(party) = party else { continue };
         let (confidence, method) = match (given, party.is_guess) {
@@ -173,5 +185,47 @@ mod tests {
         assert_eq!(sender(&page), Some(("Brookmill and good Friends".into(), 0.82)));
         page.words.retain(|word| !word.text.contains('@'));
         assert_eq!(sender(&page), Some(("We love bread".into(), 0.7)));
+    }
+
+    #[test]
+    fn line_of_name_street_and_place_names_who_writes_and_below_is_who_is_written_to() {
+        for line in [
+            "Oak Joinery | Wood Lane 3 | 99084 Erfurt",
+            "Oak Joinery - Wood Lane 3 - 99084 Erfurt",
+            "Oak Joinery, Wood Lane 3, 99084 Erfurt",
+        ] {
+            let page =
+                crate::layout::tests::page(&[line, "", "Herrn", "Peter Miller", "Torstr. 9", "10119 Berlin"]);
+            let sheet = Sheet::new(&[page]);
+            let found = find(&Reading::new(&sheet));
+            assert_eq!(
+                named(&found, "seller_name").map(|name| name.trim_end_matches(',')),
+                Some("Oak Joinery")
+            );
+            assert_eq!(named(&found, "buyer_name"), Some("Peter Miller"), "{found:?}");
+            assert!(found["seller_name"].confidence > 0.8 && found["buyer_name"].confidence < 0.8);
+        }
+    }
+
+    #[test]
+    fn only_what_is_set_large_is_broken_over_lines() {
+        let mut page = crate::layout::tests::page(&[
+            "Oak Joinery SARL            Invoice number   17",
+            "We like oak                 Date of issue    2.3.2020",
+            "Wood Lane 3",
+            "99084 Erfurt",
+            "Phone 12 34 56",
+        ]);
+        let seller = |page: &PageWords| {
+            let sheet = Sheet::new(std::slice::from_ref(page));
+            find(&Reading::new(&sheet)).remove("seller_name").map(|found| found.value)
+        };
+        assert_eq!(seller(&page), Some("Oak Joinery SARL".into()));
+        for word in page.words.iter_mut().filter(|word| word.line < 2 && word.x < 0.3) {
+            word.height *= 1.3;
+        }
+        assert_eq!(seller(&page), Some("Oak Joinery SARL".into()));
+        page.words.retain(|word| word.text != "SARL");
+        assert_eq!(seller(&page), Some("Oak Joinery We like oak".into()));
     }
 }
