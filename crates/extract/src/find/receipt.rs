@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::totals::{Candidate, candidates, currency, summed};
 use super::{Found, Reading, Record, misread, parties};
 use crate::labels;
-use crate::layout::{Row, Span};
+use crate::layout::{Row, Span, Token};
 use crate::normalise::Amount;
 
 /// The head of a receipt is among so many rows.
@@ -42,6 +42,10 @@ fn letters(row: &Row) -> usize {
         .count()
 }
 
+fn in_letters(token: &Token) -> usize {
+    token.fold.chars().filter(|c| c.is_alphabetic()).count()
+}
+
 /// Words of a row without marks at its edges that scanners make of dust.
 fn core(row: &Row, index: usize) -> Span {
     let noise = |at: usize| {
@@ -73,12 +77,29 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
                 token.text.starts_with('(') || token.fold.chars().filter(char::is_ascii_digit).count() > 4
             })
     };
-    let priced = |at: usize| reading.amounts[at].iter().any(|(_, mention)| mention.amount.places == 2);
+    // `NO. 53, 55,57 & 59, JALAN SATU`: numbers of houses have words behind them, prices have none.
+    let priced = |at: usize| {
+        reading.amounts[at].iter().any(|(span, mention)| {
+            let words = rows[at].tokens[span.tokens.end..].iter().filter(|token| in_letters(token) > 2);
+            mention.amount.places == 2 && words.count() < 2
+        })
+    };
     let fits = |at: &usize| {
         letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty() && !priced(*at)
     };
     let lines: Vec<usize> = (0..head).filter(fits).collect();
-    let formed = lines.iter().take(5).find(|&&at| named(&rows[at]));
+    // Behind the first line of the address nobody names the shop: `Owned by Brook Supply Ltd` is another one.
+    let street = |at: usize| {
+        let numbers = rows[at].tokens.iter().filter(|token| token.fold.chars().any(|c| c.is_ascii_digit()));
+        let wordy = rows[at].tokens.iter().filter(|token| in_letters(token) > 3).count() > 1;
+        numbers.count() > 0
+            && wordy
+            && !named(&rows[at])
+            && !registered(&rows[at])
+            && name_ends(&rows[at]).is_none()
+    };
+    let before_street = lines.iter().position(|&at| street(at)).unwrap_or(lines.len()).max(1);
+    let formed = lines.iter().take(before_street.min(5)).find(|&&at| named(&rows[at]));
     let Some(&first) = formed.or_else(|| lines.first()) else { return 0 };
     // `KEDAI`, `Pharmacy`: what a shop calls itself.
     let is_shop = (0..rows[first].tokens.len()).any(|at| labels::of("shop").at(&rows[first], at).is_some());
@@ -111,7 +132,10 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
             skipped += 1;
             continue;
         }
-        if ends(row) || priced(at) || address.len() >= 6 {
+        // `LOT NO. : 7` begins an address; behind its postal code a key is of something else.
+        let key = row.tokens.iter().take(4).any(|token| token.text.ends_with(':'));
+        let postal = |line: &Span| parties::postal(&reading.sheet.text(line));
+        if ends(row) || priced(at) || address.len() >= 6 || key && address.iter().any(postal) {
             break;
         }
         address.push(core(row, at));
@@ -122,7 +146,7 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     let begin = address.iter().position(|span| digits(span) || reading.sheet.text(span).ends_with(','));
     if let Some(begin) = begin {
         let lines = address.split_off(begin);
-        let value = parties::joined(reading, &lines);
+        let value = address_of(reading, &lines);
         let postal = lines.iter().any(|line| parties::postal(&reading.sheet.text(line)));
         let (confidence, method) = if postal { (0.82, "head, postal code") } else { (0.6, "head") };
         // It is right only if each of its words is, and there are many.
@@ -131,6 +155,15 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
         record.insert("address".into(), Found { value: value.into(), confidence, method, spans: lines });
     }
     last
+}
+
+/// An address as it is printed, line by line. Only where it is short and without any comma do lines need one between.
+fn address_of(reading: &Reading<'_>, lines: &[Span]) -> String {
+    let last = lines.len().saturating_sub(1);
+    let text = |(at, line)| misread::in_address(reading.sheet, line, at == last);
+    let texts: Vec<String> = lines.iter().enumerate().map(text).collect();
+    let printed = lines.len() > 2 || texts.iter().any(|text| text.contains(','));
+    if printed { texts.join(" ") } else { parties::joined(reading, lines) }
 }
 
 /// Where the number of a register begins behind a name: `(81109-A)`, `(Co Reg No: 867388-U)`, `GST ID 0017`.
@@ -391,5 +424,34 @@ mod tests {
         let record = said(&["PEAR SDN BHD", "TUNAI    50.00", "BAKI     11.00"]);
         assert_eq!(value(&record, "total"), Some("39.00"));
         assert!(record["total"].confidence < 0.8);
+    }
+
+    #[test]
+    fn numbers_of_houses_are_no_prices_and_lines_are_joined_as_they_are_printed() {
+        let record = said(&[
+            "PEAR BOOKS SDN BHD",
+            "789411-W",
+            "NO.53 55,57 & 59, JALAN SATU",
+            "TAMAN DUA",
+            "81100 JOHOR BAHRU",
+            "Document No : TD0116",
+        ]);
+        assert_eq!(
+            value(&record, "address"),
+            Some("NO.53 55,57 & 59, JALAN SATU TAMAN DUA 81100 JOHOR BAHRU")
+        );
+    }
+
+    #[test]
+    fn owner_behind_the_address_is_not_the_shop() {
+        let record = said(&[
+            "PEAR STATIONERY SHOP",
+            "NO. 31G & 33G, JALAN SATU",
+            "40170 SHAH ALAM",
+            "Owned By :",
+            "PEAR SUPPLY SDN BHD",
+            "TOTAL 3.00",
+        ]);
+        assert_eq!(value(&record, "company"), Some("PEAR STATIONERY SHOP"), "{record:?}");
     }
 }
