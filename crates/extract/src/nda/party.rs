@@ -186,6 +186,12 @@ const BEINGS: &[&str] = &[
     "company",
     "corporation",
     "entity",
+    "institution",
+    "university",
+    "agency",
+    "municipality",
+    "nonprofit",
+    "organization",
     "individual",
     "limited",
     "partnership",
@@ -317,9 +323,22 @@ fn name(text: &Text, start: usize, confidence: f32) -> Option<Hit> {
         let bare = &word[..bared(word)];
         let small = bare.trim_end_matches('.').to_ascii_lowercase();
         let joins = JOINING.contains(&small.as_str()) && !words.is_empty();
-        if !(joins || is_capital(bare, words.is_empty())) || NEVER.contains(&small.as_str()) {
+        // `Brook Therapeutics plc` has its form in small letters.
+        let small_form = !words.is_empty() && bare.len() < 6 && is_one_of(bare, FORMS);
+        if !(joins || small_form || is_capital(bare, words.is_empty())) || NEVER.contains(&small.as_str()) {
             break;
         }
+        // A sentence ends here, unless only a form goes on: `Brook Mill. Inc.`.
+        let ends = ends_sentence(bare) && !is_one_of(bare, FORMS) && !is_one_of(bare, KINDS);
+        let formed = parts.peek().is_some_and(|next| is_one_of(&next[..bared(next)], FORMS));
+        if ends && !formed {
+            if words.is_empty() || parts.peek().is_none() {
+                return None;
+            }
+            words.push((bare.trim_end_matches('.'), at + bare.len() - 1));
+            break;
+        }
+        let bare = if ends { bare.trim_end_matches('.') } else { bare };
         words.push((bare, at + bare.len()));
         at += word.len() + 1;
         // `Co., Ltd.` and `Holdings LLC` go on; a comma without a form after it ends a name.
@@ -346,6 +365,13 @@ fn name(text: &Text, start: usize, confidence: f32) -> Option<Hit> {
     let value = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
     let known = words.len() >= 2 && !is_one_of(first, FORMS) && !value.eq_ignore_ascii_case("the company");
     known.then(|| Hit { value, start, end: start + end, confidence, method: "preamble" })
+}
+
+/// Whether a full stop behind a word is that of a sentence: `Delaware.`, and neither `Inc.` nor `H.` nor `Bros.`.
+fn ends_sentence(word: &str) -> bool {
+    word.ends_with('.')
+        && !word[..word.len() - 1].contains('.')
+        && word.chars().filter(|c| c.is_alphabetic()).count() > 4
 }
 
 /// Whether a word may be of a name: `Brook`, `eMagine`, and, not at the beginning, `3M`.

@@ -113,3 +113,18 @@ proptest! {
         agreement(&[Page { number: 1, text: &words.join(" ") }], NONE);
     }
 }
+
+#[test]
+fn form_in_small_letters_belongs_to_the_name_and_no_name_goes_over_the_end_of_a_sentence() {
+    is_said(
+        "This Agreement is made as of May 2, 2010, between Harrow Therapeutics plc, having an office in Dover (“Harrow”); \
+         and Otto Miller (“Miller”).",
+        &["Harrow Therapeutics plc", "Otto Miller"],
+        [Some("2010-05-02"), None, None],
+    );
+    is_said(
+        "Nothing was said by anyone. Those who sign bow to the State of Maine. HARROW MILLS, INC. By: /s/ A. Smith",
+        &["HARROW MILLS INC."],
+        [None, None, None],
+    );
+}
