@@ -128,3 +128,17 @@ fn form_in_small_letters_belongs_to_the_name_and_no_name_goes_over_the_end_of_a_
         [None, None, None],
     );
 }
+
+#[test]
+fn term_may_end_with_an_anniversary() {
+    is_said(
+        "The obligations under this Agreement shall expire on the second anniversary of the date hereof.",
+        &[],
+        [None, None, Some("2 years")],
+    );
+    is_said(
+        "The Board met on the tenth anniversary of the Company. This Agreement holds.",
+        &[],
+        [None, None, None],
+    );
+}
