@@ -53,7 +53,7 @@ pub(crate) struct Candidate {
 /// Net, tax and gross, and the currency.
 pub fn find(reading: &Reading<'_>) -> Record {
     let mut record = Record::new();
-    let (nets, mut taxes, mut grosses) = (
+    let (mut nets, mut taxes, mut grosses) = (
         candidates(reading, "net_total", &["gross_total", "tax_total"]),
         candidates(reading, "tax_total", &["net_total", "gross_total"]),
         candidates(reading, "gross_total", &["net_total"]),
@@ -65,7 +65,13 @@ pub fn find(reading: &Reading<'_>) -> Record {
     if let Some(sum) = summed(&taxes) {
         taxes.push(sum);
     }
-    let best = tabled(reading).or_else(|| consistent(&nets, &taxes, &grosses)).or_else(|| headed(reading));
+    if let Some(sum) = summed(&nets) {
+        nets.push(sum);
+    }
+    let best = tabled(reading)
+        .or_else(|| consistent(&nets, &taxes, &grosses))
+        .or_else(|| headed(reading))
+        .or_else(|| rated(reading));
     let put = |record: &mut Record, name: &str, candidate: &Candidate, confidence: f32| {
         let found = Found {
             value: candidate.amount.money().into(),
@@ -194,7 +200,7 @@ fn next_sum(row: &Row, from: usize) -> Option<usize> {
     (from..row.tokens.len()).find(|at| begins(at) && is_sum(at))
 }
 
-/// Taxes of several rates together, where each stands in its own row.
+/// Taxes of several rates, or what they are of, together, where each stands in its own row.
 pub(crate) fn summed(taxes: &[Candidate]) -> Option<Candidate> {
     let mut rows: Vec<usize> = taxes.iter().flat_map(|tax| &tax.spans).map(|span| span.row).collect();
     rows.sort_unstable();
@@ -242,6 +248,43 @@ fn headed(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
     let most = most.map(|(_, mention)| mention.amount).max()?;
     let below = (0..rows).filter(is_head).flat_map(|head| head + 1..rows.min(head + 1 + SUM_ROWS));
     below.filter_map(|row| adding_up(reading, row)).find(|[.., gross]| gross.amount >= most)
+}
+
+/// Rows of a rate, a sum and its tax, whatever they are called: the tax is that part of the sum, and both together stand
+/// elsewhere on the page.
+fn rated(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
+    let mut rows: Vec<[Candidate; 2]> = Vec::new();
+    for mentions in &reading.amounts {
+        let Some((_, rate)) = mentions.iter().find(|(_, mention)| mention.percent) else { continue };
+        let part = |net: Amount| net.times(Amount { units: rate.amount.units / 100, ..rate.amount });
+        let sums: Vec<_> =
+            mentions.iter().filter(|(_, mention)| !mention.percent && mention.amount.places == 2).collect();
+        let fits = sums
+            .windows(2)
+            .find(|two| two[1].1.amount.units != 0 && part(two[0].1.amount).near(two[1].1.amount, ROUNDING));
+        let Some([net, tax]) = fits else { continue };
+        let candidate = |(span, mention): &(Span, crate::normalise::amount::Mention)| Candidate {
+            amount: mention.amount,
+            score: 0.8,
+            spans: vec![span.clone()],
+            method: "rate",
+        };
+        rows.push([candidate(net), candidate(tax)]);
+    }
+    let all = |at: usize| -> Option<Candidate> {
+        let column: Vec<Candidate> = rows.iter().map(|row| row[at].clone()).collect();
+        if column.len() > 1 { summed(&column) } else { column.first().cloned() }
+    };
+    let (net, tax) = (all(0)?, all(1)?);
+    let both = net.amount.plus(tax.amount);
+    let found = reading
+        .amounts
+        .iter()
+        .flatten()
+        .filter(|(_, mention)| mention.amount.places == 2 && !mention.percent);
+    let (span, mention) = found.rev().find(|(_, mention)| mention.amount.near(both, ROUNDING))?;
+    let gross = Candidate { amount: mention.amount, score: 0.8, spans: vec![span.clone()], method: "rate" };
+    Some([net, tax, gross])
 }
 
 /// Three amounts side by side in a row of which the first two make the third.
@@ -363,5 +406,20 @@ mod tests {
         let exempt = "Gemäß § 19 UStG wird keine Umsatzsteuer berechnet.";
         assert_eq!(sums(&["Rechnungsbetrag   720,00", exempt])[0], Some("720.00".to_owned()));
         assert_eq!(sums(&["Rechnungsbetrag   720,00"])[0], None);
+    }
+
+    #[test]
+    fn rates_tell_net_and_tax_whatever_they_are_called() {
+        let lines =
+            ["Chair  39,99 €", "Gesamtpreis  39,99 €", "USt. %   Summe   Anteil", "19%   33,61 €   6,38 €"];
+        assert_eq!(sums(&lines), ["33.61", "6.38", "39.99"].map(|sum| Some(sum.to_owned())));
+        let lines = [
+            "Netto 7 %  185,00",
+            "USt 7 %  12,95",
+            "Netto 19 %  110,00",
+            "USt 19 %  20,90",
+            "Gesamtsumme  328,85",
+        ];
+        assert_eq!(sums(&lines), ["295.00", "33.85", "328.85"].map(|sum| Some(sum.to_owned())));
     }
 }
