@@ -230,6 +230,10 @@ fn titled(reading: &Reading<'_>) -> Option<Found> {
     for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
         let title = row.tokens.iter().take(3).position(is_title);
         let Some(title) = title.filter(|&at| !is_of_another(row, at)) else { continue };
+        // `Total factura 343,20` is what it comes to.
+        if (0..=title).any(|at| labels::of("gross_total").at(row, at).is_some()) {
+            continue;
+        }
         let mark = (title + 1..row.tokens.len().min(title + 6)).find(|&at| is_mark(&row.tokens[at]));
         let from = mark.map_or(title + 1, |at| at + 1);
         if let Some(span) = coded(reading, index, from..row.tokens.len()) {
@@ -366,5 +370,13 @@ mod tests {
     fn number_behind_its_mark_and_a_colon_under_the_title_is_that_of_the_invoice() {
         let sheet = Sheet::new(&[page(&["FACTURE", "N° : FA-2017-0011", "Date : 13/11/2017"])]);
         assert_eq!(find(&Reading::new(&sheet))["invoice_number"].value, "FA-2017-0011");
+    }
+
+    #[test]
+    fn what_it_comes_to_is_no_number_of_it() {
+        let sheet = Sheet::new(&[page(&["Nº factura: 2019/0342", "Total factura   343,20 €"])]);
+        assert_eq!(find(&Reading::new(&sheet))["invoice_number"].value, "2019/0342");
+        let sheet = Sheet::new(&[page(&["Total factura   343,20 €"])]);
+        assert!(!find(&Reading::new(&sheet)).contains_key("invoice_number"));
     }
 }

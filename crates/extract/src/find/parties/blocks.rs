@@ -1,5 +1,6 @@
 //! Blocks of name and address that end with a postal code, and what a line of an address looks like.
 
+use super::sender::parted;
 use super::{Party, STATES, is_sender_line};
 use crate::find::Reading;
 use crate::labels;
@@ -56,6 +57,7 @@ pub(super) fn address_blocks(reading: &Reading<'_>) -> Vec<Party> {
                 || text.chars().count() > 60
                 || !reading.dates[index].is_empty()
                 || is_sender_line(&text)
+                || parted(reading, index, span.tokens.clone()).is_some()
             {
                 continue;
             }

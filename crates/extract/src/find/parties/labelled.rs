@@ -22,7 +22,9 @@ pub(super) fn labelled(reading: &Reading<'_>, name: &str) -> Option<Party> {
         let other = labels::of("other_party")
             .at(row, hit.tokens.start)
             .is_some_and(|(tokens, ..)| tokens.end >= hit.tokens.end);
-        if !begins || other || !(ends || colon) || hit.letters < 4 && !colon {
+        // `Sold by Brook Mill Ltd` needs no colon.
+        let phrase = name == "seller" && hit.tokens.len() > 1;
+        if !begins || other || !(ends || colon || phrase) || hit.letters < 4 && !colon {
             continue;
         }
         // `Customer: 2` is a number of theirs.
@@ -36,7 +38,7 @@ pub(super) fn labelled(reading: &Reading<'_>, name: &str) -> Option<Party> {
             continue;
         }
         let is_name = |party: &Party| party.name.first().is_some_and(|name| !has_date(reading, name));
-        let beside = if colon && !ends { beside(reading, &hit) } else { None };
+        let beside = if (colon || phrase) && !ends { beside(reading, &hit) } else { None };
         let Some(party) = beside.or_else(|| block(reading, &hit)).filter(is_name) else { continue };
         let score = party.address.len().min(3) * 100 + usize::from(ends) * 50 + 40 - hit.rank.min(40);
         if best.as_ref().is_none_or(|(least, _)| *least < score) {

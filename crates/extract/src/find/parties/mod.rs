@@ -228,4 +228,10 @@ mod tests {
         page.words.retain(|word| word.text != "SARL");
         assert_eq!(seller(&page), Some("Oak Joinery We like oak".into()));
     }
+
+    #[test]
+    fn phrase_for_who_sells_needs_no_colon() {
+        let found = parties("Verkauft von Brook Mill S.à r.l.\n\nRechnung 17\n");
+        assert_eq!(named(&found, "seller_name"), Some("Brook Mill S.à r.l."), "{found:?}");
+    }
 }

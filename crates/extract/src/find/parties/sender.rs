@@ -32,7 +32,7 @@ pub(super) fn on_one_line(reading: &Reading<'_>) -> Option<Party> {
 }
 
 /// The name in a line of name, street and place.
-fn parted(reading: &Reading<'_>, index: usize, cell: Range<usize>) -> Option<Party> {
+pub(super) fn parted(reading: &Reading<'_>, index: usize, cell: Range<usize>) -> Option<Party> {
     let row = &reading.sheet.rows[index];
     let span = |tokens: Range<usize>| Span { row: index, tokens };
     if is_key(row, &cell) || cell.len() < 4 {
