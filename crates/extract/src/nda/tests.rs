@@ -142,3 +142,28 @@ fn term_may_end_with_an_anniversary() {
         [None, None, None],
     );
 }
+
+#[test]
+fn sides_that_a_preamble_lists_or_that_made_it_are_found() {
+    is_said(
+        "This letter is the agreement between Harrow Foods, Inc. (the “Company”), River Capital LP and Otto Miller (the \
+         “Director”), and nobody else.",
+        &["Harrow Foods Inc.", "River Capital LP", "Otto Miller"],
+        [None, None, None],
+    );
+    is_said(
+        "This Agreement is entered into by Harrow Funding Corp. (“Harrow”) and Atlas Mills, L.L.C. (“Atlas”).",
+        &["Harrow Funding Corp.", "Atlas Mills L.L.C."],
+        [None, None, None],
+    );
+    is_said(
+        "This Agreement is between Harrow Inns Inc. (“Harrow”) and Otto R. Miller, Jr. (“Miller”).",
+        &["Harrow Inns Inc.", "Otto R. Miller Jr."],
+        [None, None, None],
+    );
+    is_said(
+        "What is above holds. HARROW MILLS, INC. By: /s/ R. Ames ATLAS MILLS, INC. By: /s/ T. Cho",
+        &["HARROW MILLS INC.", "ATLAS MILLS INC."],
+        [None, None, None],
+    );
+}
