@@ -172,15 +172,17 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     last
 }
 
-/// An address as it is printed, line by line, as in Malaysia all of them. Elsewhere the lines of one that is short and
-/// without any comma need one between.
+/// An address as it is printed, line by line, as in Malaysia, where whoever wants a comma prints it. Elsewhere lines that
+/// end without one need one between.
 fn address_of(reading: &Reading<'_>, lines: &[Span]) -> String {
+    let rows = reading.sheet.rows.iter().take(HEAD_ROWS);
+    let malay = rows.flat_map(|row| &row.tokens).any(|token| labels::of("malay").has(&token.text));
+    if !malay && currency(reading).is_none_or(|found| found.value != "MYR") {
+        return parties::joined(reading, lines);
+    }
     let last = lines.len().saturating_sub(1);
     let text = |(at, line)| misread::in_address(reading.sheet, line, at == last);
-    let texts: Vec<String> = lines.iter().enumerate().map(text).collect();
-    let ringgit = currency(reading).is_some_and(|found| found.value == "MYR");
-    let printed = ringgit || lines.len() > 2 || texts.iter().any(|text| text.contains(','));
-    if printed { texts.join(" ") } else { parties::joined(reading, lines) }
+    lines.iter().enumerate().map(text).collect::<Vec<_>>().join(" ")
 }
 
 /// Where the number of a register begins behind a name: `(81109-A)`, `(Co Reg No: 867388-U)`, `GST ID 0017`.
