@@ -95,7 +95,8 @@ impl<'a> Labels<'a> {
         }
         let digits = said.bytes().any(|b| b.is_ascii_digit()) && said.len() >= 3;
         let letters = said.bytes().any(|b| b.is_ascii_alphabetic());
-        if letters && (digits || said.len() >= 4) {
+        // `mall` is a word of its own, and no `mail` that was misread.
+        if letters && (digits || said.len() >= 5) {
             let alike = |label: &String| {
                 label.len() == said.len() && label.chars().map(lettered).eq(said.chars().map(lettered))
             };

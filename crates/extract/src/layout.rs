@@ -268,6 +268,9 @@ fn rows(tokens: Vec<Token>, page: usize) -> Vec<Row> {
     heights.sort_by(f32::total_cmp);
     let usual = heights.get(heights.len() / 2).copied().unwrap_or(1.0).max(f32::EPSILON);
     let mut groups: Vec<(f32, Vec<Token>)> = Vec::new();
+    // A dash is so flat that its middle tells nothing of its line: it must not part the words beside it.
+    let (flat, tokens): (Vec<Token>, Vec<Token>) =
+        tokens.into_iter().partition(|token| token.fold.is_empty() && token.height() < usual * 0.5);
     for token in tokens {
         // Only the last few rows can still take a word: the middles come in order.
         let reach = token.height().min(usual * 1.5) * 0.45;
@@ -278,6 +281,17 @@ fn rows(tokens: Vec<Token>, page: usize) -> Vec<Row> {
             group.push(token);
         } else {
             groups.push((token.middle(), vec![token]));
+        }
+    }
+    for sign in flat {
+        let middle = sign.middle();
+        let at = groups.partition_point(|(other, _)| *other < middle);
+        let away = |at: &usize| (groups[*at].0 - middle).abs();
+        let near =
+            (at.saturating_sub(1)..groups.len().min(at + 1)).min_by(|a, b| away(a).total_cmp(&away(b)));
+        match near.filter(|near| away(near) < usual * 0.8) {
+            Some(near) => groups[near].1.push(sign),
+            None => groups.insert(at, (middle, vec![sign])),
         }
     }
     groups.into_iter().map(|(_, group)| row(group, page)).collect()
@@ -437,5 +451,20 @@ pub(crate) mod tests {
     fn folding_forgets_accents_and_signs() {
         assert_eq!(folded("USt.-IdNr.:"), "ustidnr");
         assert_eq!(folded("Échéance"), "echeance");
+    }
+
+    #[test]
+    fn flat_sign_does_not_part_the_words_beside_it() {
+        let mut askew = page(&["Play Box 2 Console - Black 4,00", "Stool 5,00"]);
+        for word in &mut askew.words {
+            match word.text.as_str() {
+                "-" => (word.y, word.height) = (word.y + word.height * 0.5, word.height * 0.1),
+                "2" => word.y -= word.height * 0.1,
+                _ => {}
+            }
+        }
+        let sheet = Sheet::new(&[askew]);
+        assert_eq!(sheet.rows.len(), 2);
+        assert_eq!(sheet.rows[0].text, "Play Box 2 Console - Black 4,00");
     }
 }

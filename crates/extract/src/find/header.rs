@@ -4,12 +4,34 @@ use serde_json::Value;
 
 use super::{Found, Reading, Record};
 use crate::labels::{self, Hit};
-use crate::layout::Span;
+use crate::layout::{Row, Span};
 use crate::normalise::{Date, codes};
 
 /// Labels at which a value ends.
 const STOPS: &[&str] =
     &["invoice_number", "invoice_date", "due_date", "order_number", "customer_number", "bic", "iban"];
+
+/// Words before the name of a paper to which this one only refers.
+const OTHERS: &[&str] = &[
+    "zur",
+    "zu",
+    "zum",
+    "ursprungliche",
+    "ursprunglichen",
+    "ursprunglicher",
+    "vorherige",
+    "bezug",
+    "original",
+    "origine",
+    "dorigine",
+    "initiale",
+    "previous",
+    "related",
+    "corrected",
+    "concerne",
+    "annule",
+    "storno",
+];
 
 /// Everything of an invoice's head but its parties.
 pub fn find(reading: &Reading<'_>) -> Record {
@@ -29,7 +51,7 @@ pub fn find(reading: &Reading<'_>) -> Record {
         .or_else(|| loose_date(reading, due.as_ref()));
     put("invoice_date", issued);
     put("due_date", due);
-    put("iban", iban(reading));
+    put("iban", super::iban::find(reading));
     put("bic", bic(reading));
     record
 }
@@ -38,6 +60,9 @@ pub fn find(reading: &Reading<'_>) -> Record {
 pub fn dated(reading: &Reading<'_>, name: &str) -> Option<Found> {
     let mut best: Option<Found> = None;
     for hit in labels::of(name).everywhere(reading.sheet) {
+        if names_another(reading, &hit) {
+            continue;
+        }
         let found = beside(reading, &hit).or_else(|| under(reading, &hit));
         if let Some(found) =
             found.filter(|found| best.as_ref().is_none_or(|b| b.confidence < found.confidence))
@@ -83,6 +108,15 @@ fn loose_date(reading: &Reading<'_>, due: Option<&Found>) -> Option<Found> {
     if let Some(found) = dated(reading, "any_date") {
         return Some(Found { confidence: found.confidence * 0.85, ..found });
     }
+    if let Some(found) = under_way(reading) {
+        return Some(found);
+    }
+    // `vom`, `du`: of this paper or of another one.
+    let weak = labels::of("weak_date").everywhere(reading.sheet);
+    let next = |hit: &Hit| beside(reading, hit).filter(|found| found.spans[0].tokens.start == hit.tokens.end);
+    if let Some(found) = weak.iter().filter(|hit| !names_another(reading, hit)).find_map(next) {
+        return Some(Found { confidence: found.confidence * 0.75, ..found });
+    }
     let top = reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0);
     let mut dates = top.flat_map(|(at, _)| reading.dates[at].iter());
     let (span, mention) =
@@ -90,10 +124,37 @@ fn loose_date(reading: &Reading<'_>, due: Option<&Found>) -> Option<Found> {
     Some(date_found(reading, mention.date, 0.5, "first date", span.clone()))
 }
 
+/// Where and when a letter was written: `Dresden, 12. April 2018`, `Erfurt, den 3.2.2022`.
+fn under_way(reading: &Reading<'_>) -> Option<Found> {
+    let rows = reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0);
+    for (index, row) in rows {
+        let Some((span, mention)) = reading.dates[index].first() else { continue };
+        let cell = row.tokens[span.tokens.start].cell;
+        let before = row.tokens[..span.tokens.start].iter().filter(|token| token.cell == cell);
+        let mut before: Vec<_> = before.collect();
+        if before.last().is_some_and(|token| token.fold == "den") {
+            before.pop();
+        }
+        let is_place = before.last().is_some_and(|token| token.text.ends_with(','))
+            && before.len() < 4
+            && before
+                .iter()
+                .all(|token| token.text.chars().all(|c| c.is_alphabetic() || "-,./()".contains(c)));
+        let ends = row.tokens.get(span.tokens.end).is_none_or(|next| next.cell > cell);
+        if is_place && ends {
+            return Some(date_found(reading, mention.date, 0.85, "place and date", span.clone()));
+        }
+    }
+    None
+}
+
 /// A value with digits beside such a label.
 fn number(reading: &Reading<'_>, name: &str) -> Option<Found> {
     let mut best: Option<(f32, Found)> = None;
     for hit in labels::of(name).everywhere(reading.sheet) {
+        if is_of_another(&reading.sheet.rows[hit.row], hit.tokens.start) {
+            continue;
+        }
         let right = reading.right_of(&hit, STOPS);
         let beside = coded(reading, hit.row, right).map(|span| (span, 0.95, "label"));
         let found = beside.or_else(|| {
@@ -110,6 +171,25 @@ fn number(reading: &Reading<'_>, name: &str) -> Option<Found> {
         }
     }
     best.map(|(_, found)| found)
+}
+
+/// Whether the words before a label say that another paper is meant: `zur Rechnung Nr. 17`, `facture d'origine`.
+fn is_of_another(row: &Row, at: usize) -> bool {
+    let here = row.tokens.get(at).map(|token| token.cell);
+    let near = at.saturating_sub(2)..at;
+    let before = row.tokens.get(near).unwrap_or_default();
+    before.iter().any(|token| Some(token.cell) == here && OTHERS.contains(&token.fold.as_str()))
+}
+
+/// Whether what stands before a label in its cell is another paper: `Ihre Bestellung B-7 vom`, `zur Rechnung 17 vom`.
+fn names_another(reading: &Reading<'_>, hit: &Hit) -> bool {
+    let row = &reading.sheet.rows[hit.row];
+    let cell = row.tokens[hit.tokens.start].cell;
+    let mut before = (0..hit.tokens.start).filter(|&at| row.tokens[at].cell == cell);
+    before.any(|at| {
+        is_title(&row.tokens[at]) && is_of_another(row, at)
+            || ["order_number", "other_paper"].iter().any(|name| labels::of(name).at(row, at).is_some())
+    })
 }
 
 /// Whether a number begins an address: `12 Pier Road`.
@@ -148,7 +228,12 @@ fn clean(text: &str) -> String {
 /// `Handelsrechnung (380) Nr. 4711 vom 05.03.2018`: the title itself has the number.
 fn titled(reading: &Reading<'_>) -> Option<Found> {
     for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
-        let Some(title) = row.tokens.iter().take(3).position(is_title) else { continue };
+        let title = row.tokens.iter().take(3).position(is_title);
+        let Some(title) = title.filter(|&at| !is_of_another(row, at)) else { continue };
+        // `Total factura 343,20` is what it comes to.
+        if (0..=title).any(|at| labels::of("gross_total").at(row, at).is_some()) {
+            continue;
+        }
         let mark = (title + 1..row.tokens.len().min(title + 6)).find(|&at| is_mark(&row.tokens[at]));
         let from = mark.map_or(title + 1, |at| at + 1);
         if let Some(span) = coded(reading, index, from..row.tokens.len()) {
@@ -173,8 +258,9 @@ fn under_title(reading: &Reading<'_>) -> Option<Found> {
         {
             let hit = Hit { row: index, tokens: cell, rank: 0, letters: 0 };
             let under = reading.below(&hit, 1).into_iter().next().filter(|under| {
-                let first = &reading.sheet.rows[under.row].tokens[under.tokens.start];
-                under.tokens.len() == 1 || under.tokens.len() == 2 && is_mark(first)
+                let words = &reading.sheet.rows[under.row].tokens[under.tokens.clone()];
+                let said = words.iter().filter(|word| !word.fold.is_empty() || is_mark(word)).count();
+                said == 1 || said == 2 && words.first().is_some_and(is_mark)
             });
             if let Some(span) = under.and_then(|under| coded(reading, under.row, under.tokens)) {
                 return Some(Found::text(clean(&reading.sheet.text(&span)), 0.88, "title above", span));
@@ -185,14 +271,25 @@ fn under_title(reading: &Reading<'_>) -> Option<Found> {
 }
 
 fn is_title(token: &crate::layout::Token) -> bool {
-    let ends = ["rechnung", "invoice", "facture", "factura", "fattura", "factuur", "gutschrift", "korrektur"];
+    let ends = [
+        "rechnung",
+        "invoice",
+        "facture",
+        "factura",
+        "fattura",
+        "factuur",
+        "gutschrift",
+        "korrektur",
+        "avoir",
+    ];
     ends.iter().any(|end| token.fold.ends_with(end)) && token.fold.len() < 24
 }
 
 /// The date in the title or in the row below it.
 fn titled_date(reading: &Reading<'_>) -> Option<Found> {
     for (index, row) in reading.sheet.rows.iter().enumerate().filter(|(_, row)| row.page == 0).take(40) {
-        if !row.tokens.iter().take(3).any(is_title) {
+        let title = row.tokens.iter().take(3).position(is_title);
+        if title.is_none_or(|at| is_of_another(row, at)) {
             continue;
         }
         let last = row.tokens.last().map(|token| token.fold.as_str());
@@ -208,39 +305,6 @@ fn titled_date(reading: &Reading<'_>) -> Option<Found> {
         }
     }
     None
-}
-
-/// An account number: words that together have its form.
-fn iban(reading: &Reading<'_>) -> Option<Found> {
-    let mut shaped = None;
-    for (index, row) in reading.sheet.rows.iter().enumerate() {
-        for from in 0..row.tokens.len() {
-            let text = row.tokens[from].text.trim_start_matches("IBAN").trim_start_matches(':');
-            let country = text.len() >= 2 && text.bytes().take(2).all(|b| b.is_ascii_uppercase());
-            if !country {
-                continue;
-            }
-            let labelled = from > 0
-                && row.tokens[from.saturating_sub(2)..from]
-                    .iter()
-                    .any(|token| token.fold.starts_with("iban"))
-                || row.tokens[from].fold.starts_with("iban");
-            let mut joined = String::new();
-            for at in from..row.tokens.len().min(from + 9) {
-                joined.push_str(if at == from { text } else { &row.tokens[at].text });
-                let cleaned = joined.trim_end_matches([',', '.', ';', '·']);
-                let span = Span { row: index, tokens: from..at + 1 };
-                if let Some(iban) = codes::iban(cleaned) {
-                    return Some(Found::text(iban, 0.97, "check digits", span));
-                }
-                if labelled && codes::iban_shape(cleaned) && shaped.is_none() && at == from {
-                    // Its check digits do not hold: told, but doubted.
-                    shaped = Some(Found::text(cleaned, 0.75, "label", span));
-                }
-            }
-        }
-    }
-    shaped
 }
 
 fn bic(reading: &Reading<'_>) -> Option<Found> {
@@ -279,5 +343,40 @@ mod tests {
         assert_eq!(number(&["INVOICE", "# 3371"]), Some("3371".into()));
         assert_eq!(number(&["INVOICE", "12 Pier Road", "Portland"]), None);
         assert_eq!(number(&["Rechnungsnummer:2021-117"]), Some("2021-117".into()));
+    }
+
+    #[test]
+    fn correction_has_its_own_number_and_date_and_not_those_of_what_it_corrects() {
+        let sheet = Sheet::new(&[page(&[
+            "Erfurt, den 03.02.2022",
+            "Rechnungskorrektur Nr. K-007",
+            "zur Rechnung Nr. 2021-1188 vom 15.12.2021",
+            "Ihre Bestellung B-7 vom 01.12.2021",
+        ])]);
+        let found = find(&Reading::new(&sheet));
+        assert_eq!(found["invoice_number"].value, "K-007");
+        assert_eq!(found["invoice_date"].value, "2022-02-03");
+        assert!(found["invoice_date"].confidence > 0.8);
+    }
+
+    #[test]
+    fn date_behind_a_small_word_alone_is_a_guess() {
+        let sheet = Sheet::new(&[page(&["Rechnung Nr. 4711", "geliefert mit Wagen vom 15.12.2021"])]);
+        let found = find(&Reading::new(&sheet));
+        assert!(found["invoice_date"].confidence < 0.8, "{found:?}");
+    }
+
+    #[test]
+    fn number_behind_its_mark_and_a_colon_under_the_title_is_that_of_the_invoice() {
+        let sheet = Sheet::new(&[page(&["FACTURE", "N° : FA-2017-0011", "Date : 13/11/2017"])]);
+        assert_eq!(find(&Reading::new(&sheet))["invoice_number"].value, "FA-2017-0011");
+    }
+
+    #[test]
+    fn what_it_comes_to_is_no_number_of_it() {
+        let sheet = Sheet::new(&[page(&["Nº factura: 2019/0342", "Total factura   343,20 €"])]);
+        assert_eq!(find(&Reading::new(&sheet))["invoice_number"].value, "2019/0342");
+        let sheet = Sheet::new(&[page(&["Total factura   343,20 €"])]);
+        assert!(!find(&Reading::new(&sheet)).contains_key("invoice_number"));
     }
 }

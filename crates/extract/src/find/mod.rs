@@ -3,6 +3,7 @@
 //! A finder gives candidates with what speaks for them; it never makes a value up.
 
 pub mod header;
+mod iban;
 pub mod items;
 mod misread;
 pub mod parties;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::totals::{Candidate, candidates, currency, summed};
 use super::{Found, Reading, Record, misread, parties};
 use crate::labels;
-use crate::layout::{Row, Span};
+use crate::layout::{Row, Span, Token};
 use crate::normalise::Amount;
 
 /// The head of a receipt is among so many rows.
@@ -42,6 +42,10 @@ fn letters(row: &Row) -> usize {
         .count()
 }
 
+fn in_letters(token: &Token) -> usize {
+    token.fold.chars().filter(|c| c.is_alphabetic()).count()
+}
+
 /// Words of a row without marks at its edges that scanners make of dust.
 fn core(row: &Row, index: usize) -> Span {
     let noise = |at: usize| {
@@ -73,12 +77,38 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
                 token.text.starts_with('(') || token.fold.chars().filter(char::is_ascii_digit).count() > 4
             })
     };
-    let priced = |at: usize| reading.amounts[at].iter().any(|(_, mention)| mention.amount.places == 2);
+    // `NO. 53, 55,57 & 59, JALAN SATU`: numbers of houses have words behind them, prices have none.
+    let priced = |at: usize| {
+        reading.amounts[at].iter().any(|(span, mention)| {
+            let words = rows[at].tokens[span.tokens.end..].iter().filter(|token| in_letters(token) > 2);
+            mention.amount.places == 2 && words.count() < 2
+        })
+    };
     let fits = |at: &usize| {
         letters(&rows[*at]) >= 4 && !ends(&rows[*at]) && reading.dates[*at].is_empty() && !priced(*at)
     };
     let lines: Vec<usize> = (0..head).filter(fits).collect();
-    let formed = lines.iter().take(5).find(|&&at| named(&rows[at]));
+    // Behind the first line of the address nobody names the shop: `Owned by Brook Supply Ltd` is another one.
+    let street = |at: usize| {
+        let numbers = rows[at].tokens.iter().filter(|token| token.fold.chars().any(|c| c.is_ascii_digit()));
+        let wordy = rows[at].tokens.iter().filter(|token| in_letters(token) > 3).count() > 1;
+        numbers.count() > 0
+            && wordy
+            && !named(&rows[at])
+            && !registered(&rows[at])
+            && name_ends(&rows[at]).is_none()
+    };
+    let before_street = lines.iter().skip(1).position(|&at| street(at)).map_or(lines.len(), |at| at + 1);
+    let names = || lines.iter().take(before_street.min(5));
+    // `Pear Restaurant` may belong to `Pear Foods Sdn Bhd`, which stands below it: then either may be meant.
+    let legal = |at: usize| rows[at].tokens.iter().any(|token| labels::of("legal_form").has(&token.text));
+    let formed = names().find(|&&at| legal(at)).or_else(|| names().find(|&&at| named(&rows[at])));
+    let rivals = formed.is_some_and(|&formed| {
+        let shop = |at: usize| {
+            (0..rows[at].tokens.len()).any(|word| labels::of("shop").at(&rows[at], word).is_some())
+        };
+        names().any(|&at| at < formed && (named(&rows[at]) || shop(at)))
+    });
     let Some(&first) = formed.or_else(|| lines.first()) else { return 0 };
     // `KEDAI`, `Pharmacy`: what a shop calls itself.
     let is_shop = (0..rows[first].tokens.len()).any(|at| labels::of("shop").at(&rows[first], at).is_some());
@@ -91,6 +121,7 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
     let name: Vec<String> = spans.iter().map(|span| misread::in_name(reading.sheet, span)).collect();
     // The first line may as well be a greeting or whose till it was.
     let (confidence, method) = match (formed, is_shop) {
+        (Some(_), _) if rivals => (0.75, "head, form"),
         (Some(_), _) => (0.9, "head, form"),
         (None, true) => (0.82, "head, shop"),
         (None, false) => (0.75, "head"),
@@ -111,18 +142,26 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
             skipped += 1;
             continue;
         }
-        if ends(row) || priced(at) || address.len() >= 6 {
+        // `LOT NO. : 7` begins an address; behind its postal code a key is of something else.
+        let key = row.tokens.iter().take(4).any(|token| token.text.ends_with(':'));
+        let postal = |line: &Span| parties::postal(&reading.sheet.text(line));
+        if ends(row) || priced(at) || address.len() >= 6 || key && address.iter().any(postal) {
             break;
         }
         address.push(core(row, at));
         last = at + 1;
     }
     let digits = |span: &Span| reading.sheet.text(span).chars().any(|c| c.is_ascii_digit());
-    // An address begins with a line that has a number, or with one that ends in a comma.
-    let begin = address.iter().position(|span| digits(span) || reading.sheet.text(span).ends_with(','));
+    // An address begins with a line that has a number or a word for a place, or with one that ends in a comma.
+    let is_placed = |span: &Span| {
+        let words = &rows[span.row].tokens[span.tokens.clone()];
+        words.iter().any(|token| labels::of("building").has(&token.text))
+    };
+    let begins = |span: &Span| digits(span) || reading.sheet.text(span).ends_with(',') || is_placed(span);
+    let begin = address.iter().position(begins);
     if let Some(begin) = begin {
         let lines = address.split_off(begin);
-        let value = parties::joined(reading, &lines);
+        let value = address_of(reading, &lines);
         let postal = lines.iter().any(|line| parties::postal(&reading.sheet.text(line)));
         let (confidence, method) = if postal { (0.82, "head, postal code") } else { (0.6, "head") };
         // It is right only if each of its words is, and there are many.
@@ -131,6 +170,19 @@ fn shop(reading: &Reading<'_>, record: &mut Record) -> usize {
         record.insert("address".into(), Found { value: value.into(), confidence, method, spans: lines });
     }
     last
+}
+
+/// An address as it is printed, line by line, as in Malaysia, where whoever wants a comma prints it. Elsewhere lines that
+/// end without one need one between.
+fn address_of(reading: &Reading<'_>, lines: &[Span]) -> String {
+    let rows = reading.sheet.rows.iter().take(HEAD_ROWS);
+    let malay = rows.flat_map(|row| &row.tokens).any(|token| labels::of("malay").has(&token.text));
+    if !malay && currency(reading).is_none_or(|found| found.value != "MYR") {
+        return parties::joined(reading, lines);
+    }
+    let last = lines.len().saturating_sub(1);
+    let text = |(at, line)| misread::in_address(reading.sheet, line, at == last);
+    lines.iter().enumerate().map(text).collect::<Vec<_>>().join(" ")
 }
 
 /// Where the number of a register begins behind a name: `(81109-A)`, `(Co Reg No: 867388-U)`, `GST ID 0017`.
@@ -194,6 +246,13 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
             .map(|(_, mention)| mention)
             .filter(|mention| mention.amount.places == 2)
     };
+    let roundings = candidates(reading, "rounding", &[]);
+    // What tax or rounding is still put on is no total, however often it stands there.
+    let more: Vec<Amount> = totals.iter().map(|one| one.amount).collect();
+    let goes_on = |from: Amount, to: Amount| {
+        let on_top = taxes.iter().any(|tax| tax.amount.units > 0 && from.plus(tax.amount).near(to, 1));
+        on_top || roundings.iter().any(|cents| cents.amount.units != 0 && from.plus(cents.amount).near(to, 0))
+    };
     let summaries = labels::of("tax_summary").everywhere(reading.sheet);
     for one in &mut totals {
         let gives = |paid: Amount| changes.iter().any(|change| paid.minus(change.amount).near(one.amount, 0));
@@ -202,6 +261,8 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
             || bought.is_some_and(|bought| bought == one.amount);
         let added =
             subs.iter().any(|sub| taxes.iter().any(|tax| sub.amount.plus(tax.amount).near(one.amount, 5)));
+        let reached = more.iter().any(|&other| goes_on(other, one.amount));
+        let left = more.iter().any(|&other| goes_on(one.amount, other));
         let again = amounts().filter(|mention| mention.amount == one.amount).count() > 1;
         // `Total 6% supplies` is a part, `Total inclusive of GST @ 6%` is not.
         let part = one.spans.first().is_some_and(|span| {
@@ -211,11 +272,14 @@ fn total(reading: &Reading<'_>, bought: Option<Amount>, record: &mut Record) {
         let is_of_taxes = one.spans.first().is_some_and(|span| {
             summaries.iter().any(|hit| (hit.row + 1..=hit.row + SUMMARY_ROWS).contains(&span.row))
         });
-        one.score +=
-            if agreed { 0.3 } else { 0.0 } + if added { 0.2 } else { 0.0 } + if again { 0.1 } else { 0.0 }
-                - if part { 0.6 } else { 0.0 }
-                - if is_of_taxes { 0.3 } else { 0.0 };
-        one.method = if agreed || added { "sum" } else { "label" };
+        one.score += if agreed { 0.3 } else { 0.0 }
+            + if added { 0.2 } else { 0.0 }
+            + if again { 0.1 } else { 0.0 }
+            + if reached { 0.2 } else { 0.0 }
+            - if left { 0.4 } else { 0.0 }
+            - if part { 0.6 } else { 0.0 }
+            - if is_of_taxes { 0.3 } else { 0.0 };
+        one.method = if (agreed || added || reached) && !left { "sum" } else { "label" };
     }
     let handed = || handed_over(&paid, &changes).into_iter().chain(cards.first().cloned()).next();
     let labelled = totals.iter().max_by(|a, b| a.score.total_cmp(&b.score)).cloned();
@@ -391,5 +455,67 @@ mod tests {
         let record = said(&["PEAR SDN BHD", "TUNAI    50.00", "BAKI     11.00"]);
         assert_eq!(value(&record, "total"), Some("39.00"));
         assert!(record["total"].confidence < 0.8);
+    }
+
+    #[test]
+    fn numbers_of_houses_are_no_prices_and_lines_are_joined_as_they_are_printed() {
+        let record = said(&[
+            "PEAR BOOKS SDN BHD",
+            "789411-W",
+            "NO.53 55,57 & 59, JALAN SATU",
+            "TAMAN DUA",
+            "81100 JOHOR BAHRU",
+            "Document No : TD0116",
+        ]);
+        assert_eq!(
+            value(&record, "address"),
+            Some("NO.53 55,57 & 59, JALAN SATU TAMAN DUA 81100 JOHOR BAHRU")
+        );
+    }
+
+    #[test]
+    fn owner_behind_the_address_is_not_the_shop() {
+        let record = said(&[
+            "PEAR STATIONERY SHOP",
+            "NO. 31G & 33G, JALAN SATU",
+            "40170 SHAH ALAM",
+            "Owned By :",
+            "PEAR SUPPLY SDN BHD",
+            "TOTAL 3.00",
+        ]);
+        assert_eq!(value(&record, "company"), Some("PEAR STATIONERY SHOP"), "{record:?}");
+    }
+
+    #[test]
+    fn what_tax_or_rounding_is_still_put_on_is_not_the_total() {
+        let record = said(&[
+            "PEAR SDN BHD",
+            "Rice   24.50",
+            "TOTAL AMOUNT  24.50",
+            "GST @ 6%  1.47",
+            "AMOUNT DUE  25.97",
+        ]);
+        assert_eq!(value(&record, "total"), Some("25.97"), "{record:?}");
+        let record = said(&[
+            "PEAR SDN BHD",
+            "Rice   22.72",
+            "TOTAL   22.72",
+            "ROUNDING   -0.02",
+            "NETT TOTAL   22.70",
+        ]);
+        assert_eq!(value(&record, "total"), Some("22.70"), "{record:?}");
+        assert!(record["total"].confidence > 0.9);
+    }
+
+    #[test]
+    fn company_with_its_legal_form_is_taken_before_the_name_of_its_shop_and_doubted() {
+        let record =
+            said(&["PEAR JAPANESE RESTAURANT", "PEAR FOODS SDN BHD", "12 JALAN SATU", "43000 KAJANG"]);
+        assert_eq!(value(&record, "company"), Some("PEAR FOODS SDN BHD"));
+        assert!(record["company"].confidence < 0.8);
+        let record = said(&["CASH SALES", "PEAR HARDWARE", "12 JALAN SATU", "43000 KAJANG"]);
+        assert_eq!(value(&record, "company"), Some("PEAR HARDWARE"));
+        let record = said(&["PEAR CAFE", "LOT 1-25, LEVEL 1, CITY MALL", "JALAN SATU, 43000 KAJANG"]);
+        assert_eq!(value(&record, "address"), Some("LOT 1-25, LEVEL 1, CITY MALL JALAN SATU, 43000 KAJANG"));
     }
 }

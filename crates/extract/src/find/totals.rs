@@ -53,15 +53,25 @@ pub(crate) struct Candidate {
 /// Net, tax and gross, and the currency.
 pub fn find(reading: &Reading<'_>) -> Record {
     let mut record = Record::new();
-    let (nets, mut taxes, grosses) = (
+    let (mut nets, mut taxes, mut grosses) = (
         candidates(reading, "net_total", &["gross_total", "tax_total"]),
         candidates(reading, "tax_total", &["net_total", "gross_total"]),
         candidates(reading, "gross_total", &["net_total"]),
     );
+    // What is left to pay of a paid bill is nothing, and not what the bill comes to.
+    if grosses.iter().any(|one| one.amount.units != 0) {
+        grosses.retain(|one| one.amount.units != 0);
+    }
     if let Some(sum) = summed(&taxes) {
         taxes.push(sum);
     }
-    let best = tabled(reading).or_else(|| consistent(&nets, &taxes, &grosses)).or_else(|| headed(reading));
+    if let Some(sum) = summed(&nets) {
+        nets.push(sum);
+    }
+    let best = tabled(reading)
+        .or_else(|| consistent(&nets, &taxes, &grosses))
+        .or_else(|| headed(reading))
+        .or_else(|| rated(reading));
     let put = |record: &mut Record, name: &str, candidate: &Candidate, confidence: f32| {
         let found = Found {
             value: candidate.amount.money().into(),
@@ -75,6 +85,13 @@ pub fn find(reading: &Reading<'_>) -> Record {
         for (name, candidate) in [("tax_basis_total", &net), ("tax_total", &tax), ("total_amount", &gross)] {
             put(&mut record, name, candidate, 0.97);
         }
+    } else if let Some((tax, gross)) = charged(reading, &nets, &taxes, &grosses) {
+        // Whether the sum without tax has the charges in it depends on who is asked.
+        put(&mut record, "tax_total", &tax, 0.9);
+        put(&mut record, "total_amount", &gross, 0.93);
+        if let Some(net) = nets.first() {
+            put(&mut record, "tax_basis_total", net, 0.6);
+        }
     } else {
         let top = |list: &[Candidate]| list.iter().max_by(|a, b| a.score.total_cmp(&b.score)).cloned();
         for (name, list) in [("tax_basis_total", &nets), ("tax_total", &taxes), ("total_amount", &grosses)] {
@@ -83,10 +100,44 @@ pub fn find(reading: &Reading<'_>) -> Record {
             }
         }
     }
+    untaxed(reading, &taxes, &mut record);
     if let Some(found) = currency(reading) {
         record.insert("currency".to_owned(), found);
     }
     record
+}
+
+/// Tax and gross that add up with what is charged for sending, or taken off.
+fn charged(
+    reading: &Reading<'_>,
+    nets: &[Candidate],
+    taxes: &[Candidate],
+    grosses: &[Candidate],
+) -> Option<(Candidate, Candidate)> {
+    let charges = candidates(reading, "charge", &["net_total", "gross_total"]);
+    let fits = |net: &Candidate, tax: &Candidate, gross: &Candidate| {
+        let without = net.amount.plus(tax.amount);
+        let less = |charge: &Candidate| without.minus(charge.amount).near(gross.amount, ROUNDING);
+        charges.iter().any(|charge| without.plus(charge.amount).near(gross.amount, ROUNDING) || less(charge))
+    };
+    nets.iter().find_map(|net| {
+        taxes.iter().find_map(|tax| {
+            let gross = grosses.iter().find(|gross| fits(net, tax, gross))?;
+            Some((tax.clone(), gross.clone()))
+        })
+    })
+}
+
+/// Where a bill says why it has no tax, its sum with tax is the one without.
+fn untaxed(reading: &Reading<'_>, taxes: &[Candidate], record: &mut Record) {
+    let none = taxes.iter().all(|tax| tax.amount.units == 0);
+    if none
+        && !record.contains_key("tax_basis_total")
+        && !labels::of("exempt").everywhere(reading.sheet).is_empty()
+        && let Some(gross) = record.get("total_amount").cloned()
+    {
+        record.insert("tax_basis_total".to_owned(), Found { method: "exempt", ..gross });
+    }
 }
 
 /// Amounts right of such a label, the last of its row; rows that also name what it is not are left out.
@@ -149,7 +200,7 @@ fn next_sum(row: &Row, from: usize) -> Option<usize> {
     (from..row.tokens.len()).find(|at| begins(at) && is_sum(at))
 }
 
-/// Taxes of several rates together, where each stands in its own row.
+/// Taxes of several rates, or what they are of, together, where each stands in its own row.
 pub(crate) fn summed(taxes: &[Candidate]) -> Option<Candidate> {
     let mut rows: Vec<usize> = taxes.iter().flat_map(|tax| &tax.spans).map(|span| span.row).collect();
     rows.sort_unstable();
@@ -191,12 +242,49 @@ fn headed(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
     let rows = reading.sheet.rows.len();
     let is_head = |index: &usize| {
         let is_named = |name: &&str| !labels::of(name).in_row(reading.sheet, *index).is_empty();
-        reading.amounts[*index].is_empty() && SUMS.iter().all(is_named)
+        reading.amounts[*index].iter().all(|(_, mention)| mention.percent) && SUMS.iter().all(is_named)
     };
     let most = reading.amounts.iter().flatten().filter(|(_, mention)| mention.amount.places == 2);
     let most = most.map(|(_, mention)| mention.amount).max()?;
     let below = (0..rows).filter(is_head).flat_map(|head| head + 1..rows.min(head + 1 + SUM_ROWS));
     below.filter_map(|row| adding_up(reading, row)).find(|[.., gross]| gross.amount >= most)
+}
+
+/// Rows of a rate, a sum and its tax, whatever they are called: the tax is that part of the sum, and both together stand
+/// elsewhere on the page.
+fn rated(reading: &Reading<'_>) -> Option<[Candidate; 3]> {
+    let mut rows: Vec<[Candidate; 2]> = Vec::new();
+    for mentions in &reading.amounts {
+        let Some((_, rate)) = mentions.iter().find(|(_, mention)| mention.percent) else { continue };
+        let part = |net: Amount| net.times(Amount { units: rate.amount.units / 100, ..rate.amount });
+        let sums: Vec<_> =
+            mentions.iter().filter(|(_, mention)| !mention.percent && mention.amount.places == 2).collect();
+        let fits = sums
+            .windows(2)
+            .find(|two| two[1].1.amount.units != 0 && part(two[0].1.amount).near(two[1].1.amount, ROUNDING));
+        let Some([net, tax]) = fits else { continue };
+        let candidate = |(span, mention): &(Span, crate::normalise::amount::Mention)| Candidate {
+            amount: mention.amount,
+            score: 0.8,
+            spans: vec![span.clone()],
+            method: "rate",
+        };
+        rows.push([candidate(net), candidate(tax)]);
+    }
+    let all = |at: usize| -> Option<Candidate> {
+        let column: Vec<Candidate> = rows.iter().map(|row| row[at].clone()).collect();
+        if column.len() > 1 { summed(&column) } else { column.first().cloned() }
+    };
+    let (net, tax) = (all(0)?, all(1)?);
+    let both = net.amount.plus(tax.amount);
+    let found = reading
+        .amounts
+        .iter()
+        .flatten()
+        .filter(|(_, mention)| mention.amount.places == 2 && !mention.percent);
+    let (span, mention) = found.rev().find(|(_, mention)| mention.amount.near(both, ROUNDING))?;
+    let gross = Candidate { amount: mention.amount, score: 0.8, spans: vec![span.clone()], method: "rate" };
+    Some([net, tax, gross])
 }
 
 /// Three amounts side by side in a row of which the first two make the third.
@@ -208,7 +296,8 @@ fn adding_up(reading: &Reading<'_>, row: usize) -> Option<[Candidate; 3]> {
         spans: vec![span.clone()],
         method: "sum row",
     };
-    amounts.windows(3).find_map(|three| {
+    // Goods and freight may add up before them.
+    amounts.windows(3).rev().find_map(|three| {
         let [net, tax, gross] = [three[0], three[1], three[2]];
         let adds = gross.1.amount.units != 0
             && tax.1.amount.units.abs() < net.1.amount.units.abs()
@@ -288,5 +377,49 @@ mod tests {
             "100,00      100,00        21,00         121,00",
         ];
         assert_eq!(sums(&lines), ["100.00", "21.00", "121.00"].map(|sum| Some(sum.to_owned())));
+    }
+
+    #[test]
+    fn goods_and_freight_that_add_up_are_not_net_and_tax() {
+        let lines =
+            ["Warenwert   Fracht   Netto   USt 19%   Brutto", "85,00   7,90   92,90   17,65   110,55"];
+        assert_eq!(sums(&lines), ["92.90", "17.65", "110.55"].map(|sum| Some(sum.to_owned())));
+    }
+
+    #[test]
+    fn sending_is_added_and_nothing_left_to_pay_is_not_what_it_comes_to() {
+        let lines = [
+            "Subtotal   $57.99",
+            "Shipping   $6.00",
+            "Sales Tax   $4.00",
+            "Total   $67.99",
+            "Balance Due   $0.00",
+        ];
+        let sheet = Sheet::new(&[page(&lines)]);
+        let record = find(&Reading::new(&sheet));
+        assert_eq!(record["total_amount"].value, "67.99");
+        assert!(record["total_amount"].confidence > 0.8 && record["tax_basis_total"].confidence < 0.8);
+    }
+
+    #[test]
+    fn bill_that_says_why_it_has_no_tax_comes_to_the_same_without_it() {
+        let exempt = "Gemäß § 19 UStG wird keine Umsatzsteuer berechnet.";
+        assert_eq!(sums(&["Rechnungsbetrag   720,00", exempt])[0], Some("720.00".to_owned()));
+        assert_eq!(sums(&["Rechnungsbetrag   720,00"])[0], None);
+    }
+
+    #[test]
+    fn rates_tell_net_and_tax_whatever_they_are_called() {
+        let lines =
+            ["Chair  39,99 €", "Gesamtpreis  39,99 €", "USt. %   Summe   Anteil", "19%   33,61 €   6,38 €"];
+        assert_eq!(sums(&lines), ["33.61", "6.38", "39.99"].map(|sum| Some(sum.to_owned())));
+        let lines = [
+            "Netto 7 %  185,00",
+            "USt 7 %  12,95",
+            "Netto 19 %  110,00",
+            "USt 19 %  20,90",
+            "Gesamtsumme  328,85",
+        ];
+        assert_eq!(sums(&lines), ["295.00", "33.85", "328.85"].map(|sum| Some(sum.to_owned())));
     }
 }

@@ -63,6 +63,9 @@ const KINDS: &[&str] = &[
     "Institute",
 ];
 
+/// What ends the names of people behind a comma.
+const BORN: &[&str] = &["Jr", "Sr", "II", "III", "IV"];
+
 /// Words of titles, heads and signatures that are written with capitals and belong to no name.
 const NEVER: &[&str] = &[
     "agreement",
@@ -185,7 +188,15 @@ const BEINGS: &[&str] = &[
     "citizen",
     "company",
     "corporation",
+    "division",
     "entity",
+    "firm",
+    "institution",
+    "university",
+    "agency",
+    "municipality",
+    "nonprofit",
+    "organization",
     "individual",
     "limited",
     "partnership",
@@ -197,6 +208,12 @@ const BEINGS: &[&str] = &[
 
 /// Most names have no more words.
 const MAX_WORDS: usize = 10;
+
+/// What sides do with an agreement.
+const MADE: &[&str] = &["entered into", "made ", "executed"];
+
+/// More sides than these and two no preamble lists.
+const MAX_BETWEEN: usize = 4;
 
 /// How sure a party is that its preamble describes, and one that it only names.
 const DESCRIBED: f32 = 0.85;
@@ -236,15 +253,28 @@ fn preamble(text: &Text) -> Vec<Hit> {
         let joined = text.ahead(hit.end, 5).trim_start().starts_with("and");
         (described || joined || has_form(&hit.value)).then_some(hit)
     };
-    let Some(first) = starts.into_iter().find_map(party) else { return Vec::new() };
+    // `entered into by Brook Mill, Inc. ("Brook")`: only who is described, since much is done by somebody.
+    let made = || {
+        let formed = |hit: &Hit| hit.confidence >= DESCRIBED && has_form(&hit.value);
+        let by = |at: &usize| MADE.iter().any(|made| text.before(*at, 45).contains(made));
+        text.after(" by ").filter(|at| *at < HEAD).filter(by).filter_map(party).find(formed)
+    };
+    let first = starts.into_iter().find_map(party).or_else(made);
+    let Some(first) = first else { return Vec::new() };
     let small = text.small();
     let rest = small.get(first.end..).unwrap_or_default();
     let rest = &rest[..rest.floor_char_boundary(PREAMBLE)];
     let over = OVER.iter().filter_map(|word| rest.find(word)).min().unwrap_or(rest.len());
     let ands = rest[..over].match_indices(" and").map(|(at, and)| first.end + at + and.len());
     let other = |hit: &Hit| key(&hit.value) != key(&first.value);
-    let second = ands.filter_map(party).find(other);
-    std::iter::once(first.clone()).chain(second).collect()
+    let mut ands = ands.filter_map(|at| Some((at, party(at)?)));
+    let second = ands.find(|(_, hit)| other(hit));
+    // `A, Inc. ("A"), B LP and C`: whoever stands between the first and the last.
+    let until = second.as_ref().map_or(first.end, |(at, _)| *at);
+    let commas = rest.match_indices("), ").map(|(at, sign)| first.end + at + sign.len());
+    let between = commas.take_while(|at| *at < until).filter_map(party).filter(other);
+    let between: Vec<Hit> = between.take(MAX_BETWEEN).collect();
+    std::iter::once(first.clone()).chain(between).chain(second.map(|(_, hit)| hit)).collect()
 }
 
 /// Where a name begins that may have a number or a title before it.
@@ -288,9 +318,21 @@ fn signing(text: &Text, found: &mut Vec<Hit>) {
         let start = plain.ceil_char_boundary(at.saturating_sub(90));
         let words = std::iter::once(start)
             .chain(plain[start..at].match_indices(' ').map(|(blank, _)| start + blank + 1));
-        let signs = |hit: &Hit| has_form(&hit.value) && hit.end <= at && at - hit.end <= 3;
+        let signs = |hit: &Hit| {
+            has_form(&hit.value) && hit.end <= at && at - hit.end <= 3 && !begins_with_another(&hit.value)
+        };
         add(found, words.filter_map(|word| name(text, word, 0.6)).find(signs));
     }
+}
+
+/// `R. Ames HARROW MILLS, INC.`: whoever signed above, and a company in capitals.
+fn begins_with_another(name: &str) -> bool {
+    let shouted = |word: &str| {
+        word.chars().filter(|c| c.is_alphabetic()).count() > 1 && !word.chars().any(char::is_lowercase)
+    };
+    let mut words = name.split(' ').filter(|word| !is_one_of(word, FORMS));
+    let first = words.next().is_some_and(shouted);
+    !first && words.any(shouted)
 }
 
 fn add(found: &mut Vec<Hit>, hit: Option<Hit>) {
@@ -317,15 +359,28 @@ fn name(text: &Text, start: usize, confidence: f32) -> Option<Hit> {
         let bare = &word[..bared(word)];
         let small = bare.trim_end_matches('.').to_ascii_lowercase();
         let joins = JOINING.contains(&small.as_str()) && !words.is_empty();
-        if !(joins || is_capital(bare, words.is_empty())) || NEVER.contains(&small.as_str()) {
+        // `Brook Therapeutics plc` has its form in small letters.
+        let small_form = !words.is_empty() && bare.len() < 6 && is_one_of(bare, FORMS);
+        if !(joins || small_form || is_capital(bare, words.is_empty())) || NEVER.contains(&small.as_str()) {
             break;
         }
+        // A sentence ends here, unless only a form goes on: `Brook Mill. Inc.`.
+        let ends = ends_sentence(bare) && !is_one_of(bare, FORMS) && !is_one_of(bare, KINDS);
+        let formed = parts.peek().is_some_and(|next| is_one_of(&next[..bared(next)], FORMS));
+        if ends && !formed {
+            if words.is_empty() || parts.peek().is_none() {
+                return None;
+            }
+            words.push((bare.trim_end_matches('.'), at + bare.len() - 1));
+            break;
+        }
+        let bare = if ends { bare.trim_end_matches('.') } else { bare };
         words.push((bare, at + bare.len()));
         at += word.len() + 1;
         // `Co., Ltd.` and `Holdings LLC` go on; a comma without a form after it ends a name.
         let goes_on = parts.peek().is_some_and(|next| {
             let next = &next[..bared(next)];
-            is_one_of(next, FORMS) || is_one_of(next, KINDS)
+            is_one_of(next, FORMS) || is_one_of(next, KINDS) || is_one_of(next, BORN)
         });
         if !goes_on && (is_one_of(bare, FORMS) && words.len() > 1 || bare.len() < word.len()) {
             break;
@@ -346,6 +401,13 @@ fn name(text: &Text, start: usize, confidence: f32) -> Option<Hit> {
     let value = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
     let known = words.len() >= 2 && !is_one_of(first, FORMS) && !value.eq_ignore_ascii_case("the company");
     known.then(|| Hit { value, start, end: start + end, confidence, method: "preamble" })
+}
+
+/// Whether a full stop behind a word is that of a sentence: `Delaware.`, and neither `Inc.` nor `H.` nor `Bros.`.
+fn ends_sentence(word: &str) -> bool {
+    word.ends_with('.')
+        && !word[..word.len() - 1].contains('.')
+        && word.chars().filter(|c| c.is_alphabetic()).count() > 4
 }
 
 /// Whether a word may be of a name: `Brook`, `eMagine`, and, not at the beginning, `3M`.

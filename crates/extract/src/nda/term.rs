@@ -23,6 +23,8 @@ const HOLDS: &[&str] = &[
     "cease",
     "lapse",
     "surviv",
+    "no further force",
+    "no longer",
 ];
 
 /// What holds, where it is not the agreement as a whole.
@@ -69,7 +71,39 @@ const NUMBERS: &[(&str, u32)] = &[
     ("ten", 10),
 ];
 
+/// Which anniversary of a day something ends on, as years from that day.
+const ORDINALS: &[&str] =
+    &["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+
 pub(super) fn term(text: &Text) -> Option<Hit> {
+    let mut best = lasting(text);
+    for (said, hit) in anniversaries(text) {
+        if best.as_ref().is_none_or(|(most, _)| said > *most) {
+            best = Some((said, hit));
+        }
+    }
+    best.map(|(_, hit)| hit)
+}
+
+/// `shall expire on the second anniversary of the date hereof`.
+fn anniversaries(text: &Text) -> Vec<(usize, Hit)> {
+    let name = "anniversary";
+    let read = |end: usize| {
+        let before = text.before(end - name.len(), 12);
+        let word = before.trim_end().rsplit([' ', '(']).next()?;
+        let years = ORDINALS.iter().position(|ordinal| *ordinal == word)? + 1;
+        let start = end - name.len() - (before.len() - before.rfind(word)?);
+        let said = signs(text, start, end);
+        let plural = if years == 1 { "" } else { "s" };
+        let confidence = if said > 3 { 0.8 } else { 0.6 };
+        let value = format!("{years} year{plural}");
+        (said > 1).then_some((said, Hit { value, start, end, confidence, method: "term" }))
+    };
+    text.after(name).filter_map(read).collect()
+}
+
+/// `for a period of five (5) years`, the one of which most says that it is the term.
+fn lasting(text: &Text) -> Option<(usize, Hit)> {
     let mut best: Option<(usize, Hit)> = None;
     for unit in ["year", "month"] {
         for end in text.after(unit) {
@@ -90,7 +124,7 @@ pub(super) fn term(text: &Text) -> Option<Hit> {
             best = Some((said, hit));
         }
     }
-    best.map(|(_, hit)| hit)
+    best
 }
 
 /// How much says that a span of time is the term of the agreement.
@@ -99,7 +133,9 @@ fn signs(text: &Text, start: usize, end: usize) -> usize {
     let sentence = &before[sentence(text.slice(start - before.len(), start))..];
     let ahead = text.ahead(end, AHEAD).to_ascii_lowercase();
     let after = ahead.trim_start_matches(['s', ')', ',', ' ']);
-    let counted = ["from", "after", "following", "commencing"].iter().any(|word| after.starts_with(word));
+    let counted = ["from", "after", "following", "commencing", "of the date", "of the effective"]
+        .iter()
+        .any(|word| after.starts_with(word));
     let near: &str = &after[..after.floor_char_boundary(45)];
     let from_the_day =
         counted && ["date", "hereof", "execution", "signing"].iter().any(|word| near.contains(word));

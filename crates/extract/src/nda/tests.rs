@@ -113,3 +113,57 @@ proptest! {
         agreement(&[Page { number: 1, text: &words.join(" ") }], NONE);
     }
 }
+
+#[test]
+fn form_in_small_letters_belongs_to_the_name_and_no_name_goes_over_the_end_of_a_sentence() {
+    is_said(
+        "This Agreement is made as of May 2, 2010, between Harrow Therapeutics plc, having an office in Dover (“Harrow”); \
+         and Otto Miller (“Miller”).",
+        &["Harrow Therapeutics plc", "Otto Miller"],
+        [Some("2010-05-02"), None, None],
+    );
+    is_said(
+        "Nothing was said by anyone. Those who sign bow to the State of Maine. HARROW MILLS, INC. By: /s/ A. Smith",
+        &["HARROW MILLS INC."],
+        [None, None, None],
+    );
+}
+
+#[test]
+fn term_may_end_with_an_anniversary() {
+    is_said(
+        "The obligations under this Agreement shall expire on the second anniversary of the date hereof.",
+        &[],
+        [None, None, Some("2 years")],
+    );
+    is_said(
+        "The Board met on the tenth anniversary of the Company. This Agreement holds.",
+        &[],
+        [None, None, None],
+    );
+}
+
+#[test]
+fn sides_that_a_preamble_lists_or_that_made_it_are_found() {
+    is_said(
+        "This letter is the agreement between Harrow Foods, Inc. (the “Company”), River Capital LP and Otto Miller (the \
+         “Director”), and nobody else.",
+        &["Harrow Foods Inc.", "River Capital LP", "Otto Miller"],
+        [None, None, None],
+    );
+    is_said(
+        "This Agreement is entered into by Harrow Funding Corp. (“Harrow”) and Atlas Mills, L.L.C. (“Atlas”).",
+        &["Harrow Funding Corp.", "Atlas Mills L.L.C."],
+        [None, None, None],
+    );
+    is_said(
+        "This Agreement is between Harrow Inns Inc. (“Harrow”) and Otto R. Miller, Jr. (“Miller”).",
+        &["Harrow Inns Inc.", "Otto R. Miller Jr."],
+        [None, None, None],
+    );
+    is_said(
+        "What is above holds. HARROW MILLS, INC. By: /s/ R. Ames ATLAS MILLS, INC. By: /s/ T. Cho",
+        &["HARROW MILLS INC.", "ATLAS MILLS INC."],
+        [None, None, None],
+    );
+}

@@ -111,8 +111,8 @@ fn date_at(line: &str, from: usize, order: Order) -> Option<Mention> {
             let rest = &line[at..];
             let length = rest.find(|c: char| c.is_alphanumeric())?;
             let mark = &rest[..length];
-            let fine =
-                matches!(mark.trim(), "" | "." | "/" | "-" | "," | "., " | ".-") && mark.chars().count() <= 3;
+            let fine = matches!(mark.trim(), "" | "." | "/" | "-" | "," | "., " | ".-" | "'" | "’")
+                && mark.chars().count() <= 3;
             if !fine || mark.contains('\t') {
                 return None;
             }
@@ -124,6 +124,10 @@ fn date_at(line: &str, from: usize, order: Order) -> Option<Mention> {
         return None;
     }
     let numbers = parts.iter().all(|part| matches!(part, Part::Number(..)));
+    // `10 Mar'18` leaves out the century; between two numbers the sign means minutes or feet.
+    if numbers && marks.iter().any(|mark| matches!(mark.as_str(), "'" | "’")) {
+        return None;
+    }
     if numbers && (marks[0] != marks[1] || marks[0].is_empty() || marks[0] == ",") {
         return None;
     }
@@ -222,6 +226,7 @@ mod tests {
             ("3 de marzo de 2018", "2018-03-03"),
             ("2018/02/22", "2018-02-22"),
             ("05-05-18", "2018-05-05"),
+            ("10 Mar'18", "2018-03-10"),
             ("03/04/2018", "2018-04-03"),
         ];
         for (text, iso) in cases {
