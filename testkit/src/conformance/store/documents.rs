@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use docmill_core::ErrorKind;
 use docmill_core::artifact::Artifact;
+use docmill_core::batch::BatchChange;
 use docmill_core::document::DocumentState;
 use docmill_core::dossier::Dossier;
 use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId};
@@ -23,6 +24,7 @@ use crate::conformance::{Bench, Case};
 pub(super) fn cases() -> Vec<Case<dyn Store>> {
     crate::cases![
         newest_ingestion_wins_however_late_the_older_ends,
+        cancelled_ingestion_leaves_the_document_to_the_others,
         failed_rerun_keeps_what_was_read,
         state_follows_the_ingestions,
         understanding_is_shown_and_a_document_without_a_title_is_unclassified,
@@ -83,6 +85,34 @@ async fn newest_ingestion_wins_however_late_the_older_ends(bench: Bench<dyn Stor
     let last = world.store.last_change().await.unwrap();
     let changes = world.store.changes(0, 10).await.unwrap();
     assert_eq!(changes.last().unwrap().seq, last, "whoever waits for the last change sees it come");
+}
+
+async fn cancelled_ingestion_leaves_the_document_to_the_others(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    for (text, cancelled) in [("newer", 1), ("older", 0)] {
+        let mut batches = Vec::new();
+        let mut leases = Vec::new();
+        let mut document = None;
+        for path in ["a.txt", "b.txt"] {
+            let batch = world.batch(None).await;
+            document = world.take(world.receipt(Some(batch), path, text)).await.document_id;
+            batches.push(batch);
+            leases.push(world.claim_one().await);
+        }
+        let id = document.unwrap().to_string();
+        world.store.change_batch(world.tenant, batches[cancelled], BatchChange::Cancel).await.unwrap();
+        let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+        assert_eq!(shown.state, DocumentState::Processing, "the other one is still at work");
+        let other = &leases[1 - cancelled];
+        world.report(other, transcribed(other, text)).await;
+        let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+        assert_eq!((shown.state, shown.title.as_deref()), (DocumentState::Ready, Some(text)));
+        let head = world.store.head(world.tenant, &id).await.unwrap().unwrap();
+        assert!(head.transcription.unwrap().as_str().contains(&other.subject.ingestion_id.to_string()));
+        let last = world.store.changes(0, 10).await.unwrap().pop().unwrap();
+        assert_eq!(last.document_id.to_string(), id, "followers are told");
+    }
+    world.assert_balanced().await;
 }
 
 async fn failed_rerun_keeps_what_was_read(bench: Bench<dyn Store>) {
