@@ -116,7 +116,8 @@ async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> R
             "UPDATE document d SET
                current_generation = CASE WHEN i.status = 'cancelled' THEN d.current_generation ELSE u.generation END,
                current_ingestion_id = u.ingestion_id,
-               needs_review = i.needs_review, media_type = coalesce(i.media_type, d.media_type),
+               needs_review = CASE WHEN i.status = 'cancelled' THEN d.needs_review ELSE i.needs_review END,
+               media_type = coalesce(i.media_type, d.media_type),
                title = coalesce(i.title, d.title),
                transcription_key = coalesce(i.transcription_key, d.transcription_key),
                understood_in = CASE WHEN i.understood_by IS NULL THEN d.understood_in ELSE i.ingestion_id END,

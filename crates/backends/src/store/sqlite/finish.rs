@@ -47,7 +47,8 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
         // one that is still at work will say.
         let sql = format!(
             "UPDATE document SET current_generation = iif(i.status = 'cancelled', document.current_generation, ?2),
-               current_ingestion_id = ?3, needs_review = i.needs_review,
+               current_ingestion_id = ?3,
+               needs_review = iif(i.status = 'cancelled', document.needs_review, i.needs_review),
                media_type = coalesce(i.media_type, document.media_type), title = coalesce(i.title, document.title),
                transcription_key = coalesce(i.transcription_key, document.transcription_key),
                understood_in = iif(i.understood_by IS NULL, document.understood_in, i.ingestion_id),
