@@ -12,7 +12,9 @@ use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, Postgres};
 use uuid::Uuid;
 
-use super::super::shared::steer::{Piece, Revival, no_dead_letter, nothing_to_retry, revival};
+use super::super::shared::steer::{
+    OF_A_CANCELLED_BATCH, Of, Piece, Revival, no_dead_letter, nothing_to_retry, revival,
+};
 use super::commit::apply;
 use super::row::{Columns, sql_error, text};
 use super::task::{self, TaskRow};
@@ -36,8 +38,13 @@ pub(super) async fn pause_kind(tx: &mut Tx, kind: &TaskKind, paused: bool) -> Re
 /// Queues the dead tasks of one item, or of all that ended badly, again.
 pub(super) async fn retry(tx: &mut Tx, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer> {
     let Some(id) = id else {
+        let skipped = all_dead(tx, tenant, Of::Cancelled).await?.len() as u64;
         let count = replay(tx, tenant, None).await?;
-        return Ok(CountAnswer { count, ..CountAnswer::default() });
+        let mut answer = CountAnswer { count, skipped, ..CountAnswer::default() };
+        if skipped > 0 {
+            answer.reasons.insert(OF_A_CANCELLED_BATCH.into(), skipped);
+        }
+        return Ok(answer);
     };
     let ingestions = ingestions_of(tx, tenant, id).await?;
     if ingestions.is_empty() {
@@ -93,15 +100,21 @@ async fn ingestions_of(
         .collect()
 }
 
-/// Queues dead letters again; all of the tenant's if `ids` is none.
+/// Queues dead letters again; all of the tenant's if `ids` is none, but those of batches that somebody has cancelled.
 pub(super) async fn replay(tx: &mut Tx, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, &["dead", "dropped"]).await?;
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, &["dead", "dropped"]).await?,
+        None => all_dead(tx, tenant, Of::Others).await?,
+    };
     revive(tx, &ids).await
 }
 
 /// Dismisses dead letters; all of the tenant's if `ids` is none.
 pub(super) async fn drop_dead(tx: &mut Tx, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, &["dead"]).await?;
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, &["dead"]).await?,
+        None => all_dead(tx, tenant, Of::Any).await?,
+    };
     let rows = task::lock(tx, &ids).await?;
     // Somebody else may have replayed one while this waited for it.
     let dead: Vec<&TaskRow> = rows.values().filter(|r| r.state == TaskState::Dead).collect();
@@ -119,34 +132,33 @@ pub(super) async fn drop_dead(tx: &mut Tx, tenant: TenantId, ids: Option<&[TaskI
     Ok(dead.len() as u64)
 }
 
-async fn chosen(
-    tx: &mut Tx,
-    tenant: TenantId,
-    ids: Option<&[TaskId]>,
-    states: &[&str],
-) -> Result<Vec<TaskId>> {
-    let rows = match ids {
-        None => {
-            query::<Postgres>("SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = $1")
-                .bind(tenant.0)
-                .fetch_all(tx.conn())
-                .await
-        }
-        Some(ids) => {
-            query::<Postgres>(
-                "SELECT task_id FROM task WHERE task_id = ANY($2) AND tenant_id = $1 AND state = ANY($3)
-                   AND NOT EXISTS (SELECT 1 FROM document d WHERE d.document_id = task.document_id AND d.removed)",
-            )
-            .bind(tenant.0)
-            .bind(ids.iter().map(|t| t.0).collect::<Vec<_>>())
-            .bind(states)
-            .fetch_all(tx.conn())
-            .await
-        }
-    };
-    let rows = rows.map_err(sql_error("look for dead letters"))?;
+async fn all_dead(tx: &mut Tx, tenant: TenantId, of: Of) -> Result<Vec<TaskId>> {
+    let rows = query::<Postgres>(
+        "SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = $1
+           AND ($2::boolean IS NULL OR $2 = EXISTS (SELECT 1 FROM batch b
+             WHERE b.batch_id = task.batch_id AND b.state = 'cancelled'))",
+    )
+    .bind(tenant.0)
+    .bind(of.cancelled())
+    .fetch_all(tx.conn())
+    .await
+    .map_err(sql_error("look for dead letters"))?;
+    rows.iter().map(|r| Columns::new(r).task()).collect()
+}
+
+async fn chosen(tx: &mut Tx, tenant: TenantId, ids: &[TaskId], states: &[&str]) -> Result<Vec<TaskId>> {
+    let rows = query::<Postgres>(
+        "SELECT task_id FROM task WHERE task_id = ANY($2) AND tenant_id = $1 AND state = ANY($3)
+           AND NOT EXISTS (SELECT 1 FROM document d WHERE d.document_id = task.document_id AND d.removed)",
+    )
+    .bind(tenant.0)
+    .bind(ids.iter().map(|t| t.0).collect::<Vec<_>>())
+    .bind(states)
+    .fetch_all(tx.conn())
+    .await
+    .map_err(sql_error("look for dead letters"))?;
     let found: Vec<TaskId> = rows.iter().map(|r| Columns::new(r).task()).collect::<Result<_>>()?;
-    match ids.and_then(|ids| ids.iter().find(|id| !found.contains(id))) {
+    match ids.iter().find(|id| !found.contains(id)) {
         Some(missing) => Err(no_dead_letter(*missing)),
         None => Ok(found),
     }

@@ -104,6 +104,28 @@ pub(in crate::store) fn nothing_to_retry(status: IngestionStatus, has_document: 
     }
 }
 
+/// Of which batches dead letters are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::store) enum Of {
+    Any,
+    Cancelled,
+    Others,
+}
+
+impl Of {
+    /// Whether the batch has to be a cancelled one; none if that does not matter.
+    pub(in crate::store) fn cancelled(self) -> Option<bool> {
+        match self {
+            Self::Any => None,
+            Self::Cancelled => Some(true),
+            Self::Others => Some(false),
+        }
+    }
+}
+
+/// Why a retry of everything leaves a dead letter alone: somebody has stopped its batch.
+pub(in crate::store) const OF_A_CANCELLED_BATCH: &str = "of a cancelled batch: retry it by its id";
+
 /// No dead letter has this number.
 pub(in crate::store) fn no_dead_letter(id: TaskId) -> Error {
     Error::not_found(format!("there is no dead letter {id}"))

@@ -10,7 +10,9 @@ use docmill_core::task::{PRIORITY_STEP_MS, TaskKind};
 use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::super::shared::steer::{Piece, Revival, no_dead_letter, nothing_to_retry, revival};
+use super::super::shared::steer::{
+    OF_A_CANCELLED_BATCH, Of, Piece, Revival, no_dead_letter, nothing_to_retry, revival,
+};
 use super::commit::apply;
 use super::row::{Columns, sql_error};
 use super::task::{self, Belongs};
@@ -31,8 +33,12 @@ pub(super) fn pause_kind(tx: &mut Tx<'_>, kind: &TaskKind, paused: bool) -> Resu
 /// Queues the dead tasks of one item, or of all that ended badly, again.
 pub(super) fn retry(tx: &mut Tx<'_>, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer> {
     let Some(id) = id else {
-        let count = replay(tx, tenant, None)?;
-        return Ok(CountAnswer { count, ..CountAnswer::default() });
+        let skipped = all_dead(tx, tenant, Of::Cancelled)?.len() as u64;
+        let mut answer = CountAnswer { count: replay(tx, tenant, None)?, skipped, ..CountAnswer::default() };
+        if skipped > 0 {
+            answer.reasons.insert(OF_A_CANCELLED_BATCH.into(), skipped);
+        }
+        return Ok(answer);
     };
     let ingestions = ingestions_of(tx, tenant, id)?;
     if ingestions.is_empty() {
@@ -73,16 +79,22 @@ fn ingestions_of(
     Ok(out)
 }
 
-/// Queues dead letters again; all of the tenant's if `ids` is none.
+/// Queues dead letters again; all of the tenant's if `ids` is none, but those of batches that somebody has cancelled.
 pub(super) fn replay(tx: &mut Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, "('dead', 'dropped')")?;
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, "('dead', 'dropped')")?,
+        None => all_dead(tx, tenant, Of::Others)?,
+    };
     revive(tx, &ids)?;
     Ok(ids.len() as u64)
 }
 
 /// Dismisses dead letters; all of the tenant's if `ids` is none.
 pub(super) fn drop_dead(tx: &mut Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, "('dead')")?;
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, "('dead')")?,
+        None => all_dead(tx, tenant, Of::Any)?,
+    };
     for id in &ids {
         let Some(row) = task::load(tx, *id)? else { continue };
         let state = apply(row.state, TaskEvent::Drop)?;
@@ -112,14 +124,19 @@ fn dead_of(tx: &Tx<'_>, ingestion: IngestionId) -> Result<Vec<TaskId>> {
         .map_err(sql_error("look for dead letters"))
 }
 
-fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -> Result<Vec<TaskId>> {
-    let Some(ids) = ids else {
-        return tx
-            .sql("SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = ?1 ORDER BY task_id")?
-            .query_map([tenant.as_bytes()], |r| r.get(0).map(TaskId))
-            .and_then(Iterator::collect)
-            .map_err(sql_error("look for dead letters"));
-    };
+fn all_dead(tx: &Tx<'_>, tenant: TenantId, of: Of) -> Result<Vec<TaskId>> {
+    tx.sql(
+        "SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = ?1
+           AND (?2 IS NULL OR ?2 = EXISTS (SELECT 1 FROM batch b
+             WHERE b.batch_id = task.batch_id AND b.state = 'cancelled'))
+         ORDER BY task_id",
+    )?
+    .query_map(params![tenant.as_bytes(), of.cancelled()], |r| r.get(0).map(TaskId))
+    .and_then(Iterator::collect)
+    .map_err(sql_error("look for dead letters"))
+}
+
+fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: &[TaskId], states: &str) -> Result<Vec<TaskId>> {
     let mut statement =
         tx.sql(&format!(
             "SELECT 1 FROM task WHERE task_id = ?1 AND tenant_id = ?2 AND state IN {states}
