@@ -14,3 +14,4 @@ pub(super) mod steer;
 pub(super) mod tally;
 pub(super) mod totals;
 pub(super) mod tree;
+pub(super) mod worker;
