@@ -4,6 +4,7 @@ use docmill_core::answer::BatchesAnswer;
 use docmill_core::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TenantId};
+use docmill_core::task::PRIORITY_STEP_MS;
 use docmill_core::{Error, Result};
 use serde_json::json;
 use sqlx_core::query::query;
@@ -145,12 +146,13 @@ async fn set_priority(tx: &mut Tx, batch: BatchId, priority: u8) -> Result<u64> 
     }
     // By way of the open ingestions: tasks have no index by batch.
     let changed = query::<Postgres>(
-        "UPDATE task SET order_key = order_key + ($2 - priority) * 60000, priority = $2
+        "UPDATE task SET order_key = order_key + ($2 - priority) * $3, priority = $2
          WHERE state IN ('waiting', 'queued', 'held', 'running') AND ingestion_id IN (
            SELECT ingestion_id FROM ingestion WHERE batch_id = $1 AND status = 'in_progress')",
     )
     .bind(batch.0)
     .bind(i64::from(priority))
+    .bind(PRIORITY_STEP_MS)
     .execute(tx.conn())
     .await
     .map_err(sql_error("change the priority of a batch"))?;

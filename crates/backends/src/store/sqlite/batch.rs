@@ -4,6 +4,7 @@ use docmill_core::answer::BatchesAnswer;
 use docmill_core::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TenantId};
+use docmill_core::task::PRIORITY_STEP_MS;
 use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::json;
@@ -126,10 +127,10 @@ fn set_priority(tx: &Tx<'_>, batch: BatchId, priority: u8) -> Result<u64> {
     }
     let changed = tx
         .sql(
-            "UPDATE task SET order_key = order_key + (?2 - priority) * 60000, priority = ?2
+            "UPDATE task SET order_key = order_key + (?2 - priority) * ?3, priority = ?2
              WHERE batch_id = ?1 AND state IN ('waiting', 'queued', 'held', 'running')",
         )?
-        .execute(params![batch.as_bytes(), priority])
+        .execute(params![batch.as_bytes(), priority, PRIORITY_STEP_MS])
         .map_err(sql_error("change the priority of a batch"))?;
     Ok(changed as u64)
 }
