@@ -11,9 +11,9 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tokio::sync::watch;
 
+use super::super::shared::claim::Turn;
 use super::super::shared::pace::Pace;
 use super::super::shared::worker::Announced;
-use super::claim::Turn;
 use super::readers::Readers;
 use super::row::sql_error;
 use super::writer::Writer;
