@@ -70,13 +70,15 @@ pub struct Evidence {
     pub open_since_progress: Option<Timestamp>,
     /// The latest ingestion that ended.
     pub latest: Option<(IngestionStatus, ResultCode)>,
+    /// Its text is there.
+    pub readable: bool,
     /// The gate's flag.
     pub needs_review: bool,
     /// Has a title, or nothing that one could be found in.
     pub titled: bool,
 }
 
-/// First match wins.
+/// First match wins. A cancel says nothing about a document: one with text is what that text makes of it.
 pub fn derive_state(evidence: &Evidence, now: Timestamp) -> DocumentState {
     if let Some(progress_at) = evidence.open_since_progress {
         return if now.since(progress_at) > STALE_AFTER {
@@ -86,7 +88,8 @@ pub fn derive_state(evidence: &Evidence, now: Timestamp) -> DocumentState {
         };
     }
     match evidence.latest {
-        Some((IngestionStatus::Failed | IngestionStatus::Cancelled, _)) => DocumentState::Failed,
+        Some((IngestionStatus::Failed, _)) => DocumentState::Failed,
+        Some((IngestionStatus::Cancelled, _)) if !evidence.readable => DocumentState::Failed,
         _ if evidence.needs_review => DocumentState::NeedsReview,
         Some((_, ResultCode::Unsupported)) => DocumentState::Unsupported,
         _ if !evidence.titled => DocumentState::Unclassified,
@@ -103,6 +106,7 @@ mod tests {
         let done = Evidence {
             open_since_progress: None,
             latest: Some((IngestionStatus::Completed, ResultCode::Success)),
+            readable: true,
             needs_review: false,
             titled: true,
         };
@@ -117,6 +121,11 @@ mod tests {
             ..done
         };
         assert_eq!(derive_state(&failed, now), DocumentState::Failed);
+        let cancelled =
+            Evidence { latest: Some((IngestionStatus::Cancelled, ResultCode::Cancelled)), ..failed };
+        assert_eq!(derive_state(&cancelled, now), DocumentState::NeedsReview);
+        assert_eq!(derive_state(&Evidence { needs_review: false, ..cancelled }, now), DocumentState::Ready);
+        assert_eq!(derive_state(&Evidence { readable: false, ..cancelled }, now), DocumentState::Failed);
         assert_eq!(derive_state(&Evidence { needs_review: true, ..done }, now), DocumentState::NeedsReview);
         assert_eq!(derive_state(&Evidence { titled: false, ..done }, now), DocumentState::Unclassified);
         let unsupported = Evidence {

@@ -49,12 +49,16 @@ pub enum TaskEvent {
     Lose,
     /// The last failure, or one loss too many.
     Die,
-    /// The batch is cancelled.
+    /// The batch is cancelled, or a person has what leads to the task done again.
     Cancel,
     /// A person asks for a dead or dismissed task to run again.
     Replay,
-    /// A person dismisses a dead letter.
+    /// A person dismisses a dead letter, or has what leads to it done again.
     Drop,
+    /// A person has a part of a join done again, whatever has become of the join.
+    Reopen,
+    /// A part that was cancelled: its join waits for it again, as a person has another part done again.
+    Recall,
 }
 
 impl TaskState {
@@ -110,6 +114,8 @@ impl TaskEvent {
         Self::Cancel,
         Self::Replay,
         Self::Drop,
+        Self::Reopen,
+        Self::Recall,
     ];
 }
 
@@ -137,7 +143,9 @@ pub fn transition(state: TaskState, event: TaskEvent) -> Result<TaskState, Illeg
         (S::Waiting, E::PartsDone)
         | (S::Held, E::Unhold)
         | (S::Running, E::Retry | E::Release | E::Lose)
-        | (S::Dead | S::Dropped, E::Replay) => Ok(S::Queued),
+        | (S::Dead | S::Dropped, E::Replay)
+        | (S::Cancelled, E::Recall) => Ok(S::Queued),
+        (_, E::Reopen) => Ok(S::Waiting),
         (S::Queued, E::Hold) => Ok(S::Held),
         (S::Queued, E::Claim) => Ok(S::Running),
         (S::Running, E::Succeed) => Ok(S::Done),
@@ -167,10 +175,12 @@ mod tests {
 
     #[test]
     fn ended_task_leaves_only_by_a_person() {
+        use TaskEvent as E;
         for &state in TaskState::ALL.iter().filter(|s| !s.is_open()) {
             for &event in TaskEvent::ALL {
                 if transition(state, event).is_ok() {
-                    assert!(matches!(event, TaskEvent::Replay | TaskEvent::Drop), "{state:?} {event:?}");
+                    let by_a_person = [E::Replay, E::Drop, E::Reopen, E::Recall];
+                    assert!(by_a_person.contains(&event), "{state:?} {event:?}");
                 }
             }
         }

@@ -97,9 +97,12 @@ pub const DEFAULT_PRIORITY: u8 = 50;
 /// The lowest priority.
 pub const MAX_PRIORITY: u8 = 99;
 
-/// Priority with ageing: each step of priority is worth a minute of waiting, so nothing starves.
+/// Each step of priority is worth a minute of waiting.
+pub const PRIORITY_STEP_MS: i64 = 60_000;
+
+/// Priority with ageing, so that nothing starves.
 pub fn order_key(run_at: Timestamp, priority: u8) -> i64 {
-    run_at.0.saturating_add(i64::from(priority) * 60_000)
+    run_at.0.saturating_add(i64::from(priority) * PRIORITY_STEP_MS)
 }
 
 /// A task to be queued.

@@ -127,6 +127,8 @@ fn cancelled_batch_is_dropped_and_stays_accounted_for() {
     assert_eq!(count(&mill, &["cancel", "b"]), 4);
     assert_eq!((counts(&mill), ingestions(&mill, "cancelled")), ([0, 0, 0, 0], 4));
     assert_eq!(count(&mill, &["cancel", "b"]), 0, "a second time changes nothing");
+    let told = mill.run(&["cancel", "b"]).expect(0).stdout;
+    assert!(told.contains("0 items cancelled"), "{told}");
     mill.run(&["work", "--exit-when-idle"]).expect(0);
     assert_eq!(ingestions(&mill, "completed"), 0);
     let audit = mill.run(&["audit", "--json"]).expect(0).json();

@@ -42,8 +42,10 @@ fn words(event: TaskEvent) -> &'static str {
         TaskEvent::Release => "the worker hands it back",
         TaskEvent::Lose => "its lease ends or its worker dies",
         TaskEvent::Die => "the last failure, or one loss too many",
-        TaskEvent::Cancel => "its batch is cancelled",
+        TaskEvent::Cancel => "its batch is cancelled, or a person replays what leads to it",
         TaskEvent::Replay => "a person replays it",
-        TaskEvent::Drop => "a person drops it",
+        TaskEvent::Drop => "a person drops it, or replays what leads to it",
+        TaskEvent::Reopen => "a person replays a part of it",
+        TaskEvent::Recall => "its join waits for it again",
     }
 }

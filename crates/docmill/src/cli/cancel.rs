@@ -19,7 +19,7 @@ impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         let call = Call::ChangeBatch { batch: self.batch, change: BatchChange::Cancel };
         let answer: CountAnswer = ask(cx, "cancel", call).await?;
-        print(cx, &answer, |answer| counts::sentence(answer, "task", "tasks", "cancelled"))?;
+        print(cx, &answer, |answer| counts::sentence(answer, "item", "items", "cancelled"))?;
         Ok(Exit::Ok)
     }
 }

@@ -12,6 +12,9 @@ use docmill_core::crash;
 use super::Engine;
 use super::seat::Stop;
 
+/// However long leases are, the store hears this often that the worker lives: it takes those for gone that it has not seen
+/// for some minutes.
+const SEEN_EVERY: Duration = Duration::from_secs(30);
 /// How often the table of running work is looked over; more often if leases are short.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A task that could not be renewed is stopped this part of a lease before its end.
@@ -21,7 +24,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Renews until it is dropped.
 pub(super) async fn beat(engine: Arc<Engine>) {
-    let every = engine.settings().renew_every;
+    let every = engine.settings().renew_every.min(SEEN_EVERY);
     let mut asked_for = engine.inner.renew_now.subscribe();
     let mut wait = every;
     loop {

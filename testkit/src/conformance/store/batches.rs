@@ -5,6 +5,7 @@ use docmill_core::batch::{BatchChange, BatchState, Walk};
 use docmill_core::document::DocumentState;
 use docmill_core::event::EventType;
 use docmill_core::id::IngestionId;
+use docmill_core::ingestion::IngestionEnd;
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{ClaimSpec, Committed, Done, FanOut, Outcome, Terms};
 use docmill_core::task::TaskKind;
@@ -25,6 +26,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         cancelled_resumption_of_a_batch_leaves_the_ledger_balanced,
         cancelled_rerun_leaves_its_document_as_it_was,
         dead_part_of_a_cancelled_item_goes_on_with_the_others,
+        cancelled_batch_comes_back_only_by_name_and_can_be_stopped_again,
         finished_batch_is_not_cancelled,
         replayed_item_reopens_its_batch_silently,
         batch_is_found_by_name_and_by_id,
@@ -224,6 +226,38 @@ async fn dead_part_of_a_cancelled_item_goes_on_with_the_others(bench: Bench<dyn 
     world.assert_balanced().await;
 }
 
+async fn cancelled_batch_comes_back_only_by_name_and_can_be_stopped_again(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    let received = world.receive(Some(batch), 2).await;
+    let leases = world.claim(2).await;
+    let error = super::failure(ErrorKind::Timeout);
+    for lease in &leases {
+        let end = Some(IngestionEnd::failed(error.clone()));
+        world.report(lease, Outcome::Dead { error: error.clone(), charged: true, end, next: None }).await;
+    }
+    world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    // Who asks for everything does not mean what was stopped.
+    assert_eq!(world.store.dead_replay(world.tenant, None).await.unwrap(), 0);
+    let all = world.store.retry(world.tenant, None).await.unwrap();
+    assert_eq!((all.count, all.skipped, all.reasons.len()), (0, 2, 1));
+    assert!(world.claim(5).await.is_empty());
+    // Who names one does, and may think better of it.
+    let id = received[0].ingestion_id.to_string();
+    assert_eq!(world.store.retry(world.tenant, Some(&id)).await.unwrap().count, 1);
+    let lease = world.claim_one().await;
+    assert_eq!(world.totals(batch).await.open, 1);
+    let cancel = async || world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    assert_eq!((cancel().await, cancel().await), (1, 0));
+    assert_eq!(world.complete(&lease).await, Committed::Stale);
+    assert_eq!(world.count_events(EventType::ImportCancelled).await, 1, "told once");
+    let totals = world.totals(batch).await;
+    assert_eq!((totals.state, totals.open), (BatchState::Cancelled, 0));
+    assert_eq!((totals.failed, totals.cancelled, totals.dead), (1, 1, 1));
+    assert_eq!(world.store.dead_drop(world.tenant, None).await.unwrap(), 1, "dismissing means all");
+    world.assert_balanced().await;
+}
+
 async fn finished_batch_is_not_cancelled(bench: Bench<dyn Store>) {
     let world = World::open(&bench).await;
     let batch = world.batch(Some("march mail")).await;
@@ -239,7 +273,6 @@ async fn finished_batch_is_not_cancelled(bench: Bench<dyn Store>) {
 }
 
 async fn replayed_item_reopens_its_batch_silently(bench: Bench<dyn Store>) {
-    use docmill_core::ingestion::IngestionEnd;
     let world = World::open(&bench).await;
     let batch = world.batch(None).await;
     let received = world.receive(Some(batch), 1).await;

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use docmill_core::ErrorKind;
 use docmill_core::artifact::Artifact;
+use docmill_core::batch::BatchChange;
 use docmill_core::document::DocumentState;
 use docmill_core::dossier::Dossier;
 use docmill_core::id::{BlobKey, ContentHash, DocumentId, IngestionId};
 use docmill_core::ingestion::{Facts, IngestionEnd, IngestionStatus, Stage};
 use docmill_core::ports::Store;
-use docmill_core::ports::store::{Done, ListQuery, Outcome, Selection};
+use docmill_core::ports::store::{ClaimSpec, Done, FanOut, ListQuery, Outcome, Selection};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::state::TaskState;
-use docmill_core::task::Lease;
+use docmill_core::task::{Lease, TaskKind};
 use docmill_core::understanding::{Evidence, Labelled, Understanding};
 use docmill_core::usage::Usage;
 
@@ -23,6 +24,8 @@ use crate::conformance::{Bench, Case};
 pub(super) fn cases() -> Vec<Case<dyn Store>> {
     crate::cases![
         newest_ingestion_wins_however_late_the_older_ends,
+        cancelled_ingestion_leaves_the_document_to_the_others,
+        cancelled_retry_leaves_the_document_as_it_was,
         failed_rerun_keeps_what_was_read,
         state_follows_the_ingestions,
         understanding_is_shown_and_a_document_without_a_title_is_unclassified,
@@ -83,6 +86,71 @@ async fn newest_ingestion_wins_however_late_the_older_ends(bench: Bench<dyn Stor
     let last = world.store.last_change().await.unwrap();
     let changes = world.store.changes(0, 10).await.unwrap();
     assert_eq!(changes.last().unwrap().seq, last, "whoever waits for the last change sees it come");
+}
+
+async fn cancelled_ingestion_leaves_the_document_to_the_others(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    for (text, cancelled) in [("newer", 1), ("older", 0)] {
+        let mut batches = Vec::new();
+        let mut leases = Vec::new();
+        let mut document = None;
+        for path in ["a.txt", "b.txt"] {
+            let batch = world.batch(None).await;
+            document = world.take(world.receipt(Some(batch), path, text)).await.document_id;
+            batches.push(batch);
+            leases.push(world.claim_one().await);
+        }
+        let id = document.unwrap().to_string();
+        world.store.change_batch(world.tenant, batches[cancelled], BatchChange::Cancel).await.unwrap();
+        let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+        assert_eq!(shown.state, DocumentState::Processing, "the other one is still at work");
+        let other = &leases[1 - cancelled];
+        world.report(other, transcribed(other, text)).await;
+        let shown = world.store.show(world.tenant, &id).await.unwrap().unwrap();
+        assert_eq!((shown.state, shown.title.as_deref()), (DocumentState::Ready, Some(text)));
+        let head = world.store.head(world.tenant, &id).await.unwrap().unwrap();
+        assert!(head.transcription.unwrap().as_str().contains(&other.subject.ingestion_id.to_string()));
+        let last = world.store.changes(0, 10).await.unwrap().pop().unwrap();
+        assert_eq!(last.document_id.to_string(), id, "followers are told");
+    }
+    world.assert_balanced().await;
+}
+
+async fn cancelled_retry_leaves_the_document_as_it_was(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let batch = world.batch(None).await;
+    let id = world.receive(Some(batch), 1).await[0].document_id.unwrap().to_string();
+    let (join_kind, lease) = (TaskKind::named("join-text"), world.claim_one().await);
+    let fan_out = FanOut { parts: vec![new_task(&KIND), new_task(&KIND)], join: new_task(&join_kind) };
+    world.report(&lease, done(Done { fan_out: Some(fan_out), ..Done::default() })).await;
+    let parts = world.claim(2).await;
+    let error = failure(ErrorKind::Timeout);
+    world.report(&parts[0], Outcome::Dead { error, charged: true, end: None, next: None }).await;
+    world.report(&parts[1], done(Done::default())).await;
+    let join = ClaimSpec { kinds: vec![(join_kind, 1)], ..world.spec(1) };
+    let lease = world.store.claim(join).await.unwrap().remove(0);
+    let Outcome::Done(mut read) = transcribed(&lease, "good") else { panic!("it is done") };
+    read.end = read.end.map(|end| IngestionEnd { needs_review: true, ..end });
+    world.report(&lease, Outcome::Done(read)).await;
+    let shown = async || world.store.show(world.tenant, &id).await.unwrap().unwrap();
+    assert_eq!(shown().await.state, DocumentState::NeedsReview);
+    assert_eq!(world.store.retry(world.tenant, Some(&id)).await.unwrap().count, 1);
+    assert_eq!(shown().await.state, DocumentState::Processing);
+    world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    let after = shown().await;
+    assert_eq!((after.state, after.needs_review), (DocumentState::NeedsReview, true));
+    assert_eq!(after.title.as_deref(), Some("good"));
+    for (state, count) in [(DocumentState::NeedsReview, 1), (DocumentState::Failed, 0)] {
+        let listed = ListQuery { state: Some(state), ..ListQuery::all(5) };
+        assert_eq!(world.store.list(world.tenant, &listed).await.unwrap().documents.len(), count);
+    }
+    // One of which nothing was read before the cancel has failed.
+    let batch = world.batch(None).await;
+    let unread = world.receive(Some(batch), 1).await[0].document_id.unwrap().to_string();
+    world.store.change_batch(world.tenant, batch, BatchChange::Cancel).await.unwrap();
+    let shown = world.store.show(world.tenant, &unread).await.unwrap().unwrap();
+    assert_eq!(shown.state, DocumentState::Failed);
+    world.assert_balanced().await;
 }
 
 async fn failed_rerun_keeps_what_was_read(bench: Bench<dyn Store>) {

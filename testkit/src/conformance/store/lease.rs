@@ -5,8 +5,9 @@ use std::time::Duration;
 use docmill_core::ErrorKind;
 use docmill_core::clock::Clock as _;
 use docmill_core::disposition::MAX_ATTEMPTS;
+use docmill_core::event::{EventStatus, EventType};
 use docmill_core::fingerprint::fingerprint;
-use docmill_core::id::{ContentHash, Epoch};
+use docmill_core::id::{ContentHash, Epoch, WorkerId};
 use docmill_core::ingestion::{Facts, IngestionEnd, IngestionStatus};
 use docmill_core::ports::Store;
 use docmill_core::ports::store::{
@@ -43,6 +44,7 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         dead_part_is_replayed_with_its_dead_join,
         degraded_result_is_never_reused,
         workers_are_listed_while_they_live,
+        workers_that_are_not_seen_any_more_leave_the_list,
         why_tells_that_no_worker_takes_the_kind,
     ]
 }
@@ -450,6 +452,50 @@ async fn workers_are_listed_while_they_live(bench: Bench<dyn Store>) {
     assert_eq!(IngestionStatus::InProgress.name(), "in_progress");
 }
 
+async fn workers_that_are_not_seen_any_more_leave_the_list(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let new = |worker_id| NewWorker { worker_id, host: "there".into(), pid: 1, slots: 8, kinds: Vec::new() };
+    let idle = world.worker();
+    world.store.register_worker(new(world.worker)).await.unwrap();
+    world.store.register_worker(new(idle)).await.unwrap();
+    let listed = async || -> Vec<WorkerId> {
+        let workers = world.store.workers().await.unwrap();
+        let shown = world.store.status(world.tenant).await.unwrap().workers;
+        assert_eq!(workers.len(), shown.len());
+        workers.into_iter().map(|worker| worker.worker_id).collect()
+    };
+    let finished = async || world.count_events(EventType::WorkerFinished).await;
+    let id = world.receive(None, 2).await[0].ingestion_id.to_string();
+    let held = world.claim_one().await;
+    world.clock.advance(Duration::from_secs(100));
+    world.store.beat(world.worker).await.unwrap();
+    assert_eq!(listed().await.len(), 2, "a beat may be late");
+    world.clock.advance(Duration::from_secs(30));
+    assert_eq!(listed().await, [world.worker]);
+    // Its machine may only have been cut off: it comes back by itself.
+    world.store.beat(idle).await.unwrap();
+    assert_eq!(listed().await.len(), 2);
+    world.clock.advance(Duration::from_mins(11));
+    let keeps = vec![(held.task_id, held.epoch)];
+    assert!(world.store.renew(world.worker, keeps, LEASE).await.unwrap().is_empty());
+    let waiting = world.store.why(world.tenant, &id).await.unwrap().unwrap();
+    assert!(listed().await.is_empty() && waiting.lease.is_some());
+    assert_eq!(finished().await, 0);
+    world.store.sweep(&[]).await.unwrap();
+    assert_eq!(finished().await, 1, "one that holds a task is not gone");
+    let told = world.events().await.into_iter().find(|e| e.kind == EventType::WorkerFinished).unwrap();
+    assert_eq!(told.status, EventStatus::Error);
+    world.store.sweep(&[]).await.unwrap();
+    assert_eq!(finished().await, 1);
+    // It was taken for gone and lives: it is announced again, unless it says itself that it goes.
+    world.store.beat(idle).await.unwrap();
+    assert_eq!(listed().await, [idle]);
+    assert_eq!(world.count_events(EventType::WorkerStarted).await, 3);
+    world.store.retire_worker(idle).await.unwrap();
+    world.store.beat(idle).await.unwrap();
+    assert!(listed().await.is_empty());
+}
+
 async fn why_tells_that_no_worker_takes_the_kind(bench: Bench<dyn Store>) {
     let world = World::open(&bench).await;
     let id = world.receive(None, 2).await[0].ingestion_id.to_string();
@@ -475,4 +521,6 @@ async fn why_tells_that_no_worker_takes_the_kind(bench: Bench<dyn Store>) {
     world.store.retire_worker(fit).await.unwrap();
     register(&[]).await;
     assert!(waiting_for().await.starts_with("a free worker"), "one without kinds takes all");
+    world.clock.advance(Duration::from_mins(3));
+    assert!(waiting_for().await.contains("is running"), "one that is not seen any more takes nothing");
 }

@@ -12,6 +12,7 @@ mod lease;
 mod queue;
 mod receive;
 pub(super) mod records;
+mod revive;
 mod watch;
 mod world;
 
@@ -26,6 +27,7 @@ pub fn suite() -> Suite<dyn Store> {
     let mut cases = receive::cases();
     cases.extend(queue::cases());
     cases.extend(lease::cases());
+    cases.extend(revive::cases());
     cases.extend(children::cases());
     cases.extend(batches::cases());
     cases.extend(documents::cases());

@@ -4,6 +4,7 @@ use docmill_core::answer::BatchesAnswer;
 use docmill_core::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TenantId};
+use docmill_core::task::PRIORITY_STEP_MS;
 use docmill_core::{Error, Result};
 use serde_json::json;
 use sqlx_core::query::query;
@@ -104,9 +105,14 @@ pub(super) async fn change(
         .map_err(sql_error("look up a batch"))?;
     let Some(row) = row else { return Err(Error::not_found(format!("there is no batch {batch}"))) };
     let state = Columns::new(&row).word(BatchState::from_name)?;
-    // A batch that has finished has nothing left to cancel, and can still be opened again by its name.
-    let is_over = state == BatchState::Finished && change == BatchChange::Cancel;
-    if state == BatchState::Cancelled || is_over {
+    let was_cancelled = state == BatchState::Cancelled;
+    // A batch that has finished has nothing left to cancel, and can still be opened again by its name. What a person has
+    // started again of a cancelled one can be stopped again.
+    let is_over = match change {
+        BatchChange::Cancel => state == BatchState::Finished,
+        _ => was_cancelled,
+    };
+    if is_over {
         return Ok(0);
     }
     tx.aftermath.changed = true;
@@ -120,7 +126,7 @@ pub(super) async fn change(
             tx.aftermath.work = true;
             move_tasks(tx, batch, "held", "queued").await
         }
-        BatchChange::Cancel => cancel(tx, tenant, batch).await,
+        BatchChange::Cancel => cancel(tx, tenant, batch, !was_cancelled).await,
         BatchChange::Priority(priority) => set_priority(tx, batch, priority).await,
     }
 }
@@ -140,12 +146,13 @@ async fn set_priority(tx: &mut Tx, batch: BatchId, priority: u8) -> Result<u64> 
     }
     // By way of the open ingestions: tasks have no index by batch.
     let changed = query::<Postgres>(
-        "UPDATE task SET order_key = order_key + ($2 - priority) * 60000, priority = $2
+        "UPDATE task SET order_key = order_key + ($2 - priority) * $3, priority = $2
          WHERE state IN ('waiting', 'queued', 'held', 'running') AND ingestion_id IN (
            SELECT ingestion_id FROM ingestion WHERE batch_id = $1 AND status = 'in_progress')",
     )
     .bind(batch.0)
     .bind(i64::from(priority))
+    .bind(PRIORITY_STEP_MS)
     .execute(tx.conn())
     .await
     .map_err(sql_error("change the priority of a batch"))?;
@@ -177,7 +184,8 @@ async fn move_tasks(tx: &mut Tx, batch: BatchId, from: &str, to: &str) -> Result
     Ok(moved.rows_affected())
 }
 
-async fn cancel(tx: &mut Tx, tenant: TenantId, batch: BatchId) -> Result<u64> {
+/// Subscribers are told the first time only.
+async fn cancel(tx: &mut Tx, tenant: TenantId, batch: BatchId, first: bool) -> Result<u64> {
     // What was expected before the batch was opened again does not count what has come in since.
     query::<Postgres>(
         "UPDATE batch SET state = 'cancelled', paused = false, finished_at = coalesce(finished_at, $2),
@@ -198,11 +206,11 @@ async fn cancel(tx: &mut Tx, tenant: TenantId, batch: BatchId) -> Result<u64> {
     .map_err(sql_error("look for open items"))?;
     let open: Vec<IngestionId> = rows.iter().map(|r| Columns::new(r).ingestion()).collect::<Result<_>>()?;
     let stopped = task::cancel_open(tx, &open).await?;
-    let detail = Some(json!({ "items": open.len(), "tasks": stopped }));
-    tx.event(
-        tenant,
-        EventBody { batch_id: Some(batch), detail, ..EventBody::new(EventType::ImportCancelled) },
-    );
+    if first {
+        let detail = Some(json!({ "items": open.len(), "tasks": stopped }));
+        let event = EventBody { batch_id: Some(batch), detail, ..EventBody::new(EventType::ImportCancelled) };
+        tx.event(tenant, event);
+    }
     Ok(open.len() as u64)
 }
 

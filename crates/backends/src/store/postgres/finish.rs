@@ -95,8 +95,9 @@ async fn end_ingestions(tx: &mut Tx, endings: &[Ending]) -> Result<HashMap<Inges
 }
 
 /// A newer run that found nothing keeps what an older one has read: a document never gets worse. And one that was
-/// cancelled has found out nothing at all: what an earlier one has said still holds. So ends of one document are applied
-/// one after the other, oldest first; those of different documents together.
+/// cancelled has found out nothing at all: what an earlier one has said still holds, and so does what an earlier one that
+/// is still at work will say. So ends of one document are applied one after the other, oldest first; those of different
+/// documents together.
 async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> Result<()> {
     let mut rounds: Vec<BTreeMap<DocumentId, (IngestionId, &Ended)>> = Vec::new();
     let mut by_age: Vec<_> =
@@ -112,8 +113,11 @@ async fn update_documents(tx: &mut Tx, ended: &HashMap<IngestionId, Ended>) -> R
     }
     for round in rounds {
         let rows = query::<Postgres>(concat!(
-            "UPDATE document d SET current_generation = u.generation, current_ingestion_id = u.ingestion_id,
-               needs_review = i.needs_review, media_type = coalesce(i.media_type, d.media_type),
+            "UPDATE document d SET
+               current_generation = CASE WHEN i.status = 'cancelled' THEN d.current_generation ELSE u.generation END,
+               current_ingestion_id = u.ingestion_id,
+               needs_review = CASE WHEN i.status = 'cancelled' THEN d.needs_review ELSE i.needs_review END,
+               media_type = coalesce(i.media_type, d.media_type),
                title = coalesce(i.title, d.title),
                transcription_key = coalesce(i.transcription_key, d.transcription_key),
                understood_in = CASE WHEN i.understood_by IS NULL THEN d.understood_in ELSE i.ingestion_id END,

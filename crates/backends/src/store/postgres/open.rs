@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::super::shared::claim::Turn;
 use super::super::shared::pace::Pace;
+use super::super::shared::worker::Announced;
 use super::db::{self, Db, Time};
 use super::heads::Heads;
 use super::hints::{Hints, Waiters};
@@ -63,6 +64,7 @@ pub struct PostgresStore {
     pub(super) heads: Arc<Heads>,
     pub(super) sweeps: Sweeps,
     pub(super) pace: Arc<Pace>,
+    pub(super) announced: Announced,
     pub(super) closed: watch::Sender<bool>,
 }
 
@@ -141,6 +143,7 @@ impl PostgresStore {
             heads,
             sweeps: Sweeps::default(),
             pace,
+            announced: Announced::default(),
             closed,
         })
     }

@@ -28,7 +28,7 @@ enum Job {
     },
     Beat {
         worker: WorkerId,
-        reply: oneshot::Sender<Result<()>>,
+        reply: oneshot::Sender<Result<bool>>,
     },
 }
 
@@ -70,7 +70,8 @@ impl Renewer {
         self.ask(Job::Renew { worker, held, lease, reply }, answer).await
     }
 
-    pub(super) async fn beat(&self, worker: WorkerId) -> Result<()> {
+    /// False if the worker is not on the list.
+    pub(super) async fn beat(&self, worker: WorkerId) -> Result<bool> {
         let (reply, answer) = oneshot::channel();
         self.ask(Job::Beat { worker, reply }, answer).await
     }
@@ -137,8 +138,9 @@ async fn renew(
     Ok(claim::lost(held, &renewed))
 }
 
-async fn beat(pool: &PgPool, time: &Time, worker: WorkerId) -> std::result::Result<(), sqlx_core::Error> {
+async fn beat(pool: &PgPool, time: &Time, worker: WorkerId) -> std::result::Result<bool, sqlx_core::Error> {
     let mut conn = pool.acquire().await?;
     let now = time.now_raw(&mut conn).await?;
-    query::<Postgres>(BEAT).bind(worker.0).bind(now.0).execute(&mut *conn).await.map(|_| ())
+    let noted = query::<Postgres>(BEAT).bind(worker.0).bind(now.0).execute(&mut *conn).await?;
+    Ok(noted.rows_affected() > 0)
 }

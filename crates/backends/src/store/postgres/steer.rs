@@ -1,17 +1,20 @@
 //! What a person does to single items: retry, dead letters, pausing a kind.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use docmill_core::answer::{CountAnswer, DeadLine};
-use docmill_core::id::{DocumentId, IngestionId, TaskId, TenantId};
+use docmill_core::id::{BatchId, DocumentId, IngestionId, TaskId, TenantId};
 use docmill_core::ingestion::IngestionStatus;
 use docmill_core::state::{TaskEvent, TaskState};
-use docmill_core::task::{TaskKind, order_key};
+use docmill_core::task::{PRIORITY_STEP_MS, TaskKind};
 use docmill_core::{Error, Result};
 use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, Postgres};
+use uuid::Uuid;
 
-use super::super::shared::steer::{no_dead_letter, nothing_to_retry};
+use super::super::shared::steer::{
+    OF_A_CANCELLED_BATCH, Of, Piece, Revival, no_dead_letter, nothing_to_retry, revival,
+};
 use super::commit::apply;
 use super::row::{Columns, sql_error, text};
 use super::task::{self, TaskRow};
@@ -35,8 +38,13 @@ pub(super) async fn pause_kind(tx: &mut Tx, kind: &TaskKind, paused: bool) -> Re
 /// Queues the dead tasks of one item, or of all that ended badly, again.
 pub(super) async fn retry(tx: &mut Tx, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer> {
     let Some(id) = id else {
+        let skipped = all_dead(tx, tenant, Of::Cancelled).await?.len() as u64;
         let count = replay(tx, tenant, None).await?;
-        return Ok(CountAnswer { count, ..CountAnswer::default() });
+        let mut answer = CountAnswer { count, skipped, ..CountAnswer::default() };
+        if skipped > 0 {
+            answer.reasons.insert(OF_A_CANCELLED_BATCH.into(), skipped);
+        }
+        return Ok(answer);
     };
     let ingestions = ingestions_of(tx, tenant, id).await?;
     if ingestions.is_empty() {
@@ -92,15 +100,21 @@ async fn ingestions_of(
         .collect()
 }
 
-/// Queues dead letters again; all of the tenant's if `ids` is none.
+/// Queues dead letters again; all of the tenant's if `ids` is none, but those of batches that somebody has cancelled.
 pub(super) async fn replay(tx: &mut Tx, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, &["dead", "dropped"]).await?;
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, &["dead", "dropped"]).await?,
+        None => all_dead(tx, tenant, Of::Others).await?,
+    };
     revive(tx, &ids).await
 }
 
 /// Dismisses dead letters; all of the tenant's if `ids` is none.
 pub(super) async fn drop_dead(tx: &mut Tx, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, &["dead"]).await?;
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, &["dead"]).await?,
+        None => all_dead(tx, tenant, Of::Any).await?,
+    };
     let rows = task::lock(tx, &ids).await?;
     // Somebody else may have replayed one while this waited for it.
     let dead: Vec<&TaskRow> = rows.values().filter(|r| r.state == TaskState::Dead).collect();
@@ -118,140 +132,249 @@ pub(super) async fn drop_dead(tx: &mut Tx, tenant: TenantId, ids: Option<&[TaskI
     Ok(dead.len() as u64)
 }
 
-async fn chosen(
-    tx: &mut Tx,
-    tenant: TenantId,
-    ids: Option<&[TaskId]>,
-    states: &[&str],
-) -> Result<Vec<TaskId>> {
-    let rows = match ids {
-        None => {
-            query::<Postgres>("SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = $1")
-                .bind(tenant.0)
-                .fetch_all(tx.conn())
-                .await
-        }
-        Some(ids) => {
-            query::<Postgres>(
-                "SELECT task_id FROM task WHERE task_id = ANY($2) AND tenant_id = $1 AND state = ANY($3)
-                   AND NOT EXISTS (SELECT 1 FROM document d WHERE d.document_id = task.document_id AND d.removed)",
-            )
-            .bind(tenant.0)
-            .bind(ids.iter().map(|t| t.0).collect::<Vec<_>>())
-            .bind(states)
-            .fetch_all(tx.conn())
-            .await
-        }
-    };
-    let rows = rows.map_err(sql_error("look for dead letters"))?;
+async fn all_dead(tx: &mut Tx, tenant: TenantId, of: Of) -> Result<Vec<TaskId>> {
+    let rows = query::<Postgres>(
+        "SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = $1
+           AND ($2::boolean IS NULL OR $2 = EXISTS (SELECT 1 FROM batch b
+             WHERE b.batch_id = task.batch_id AND b.state = 'cancelled'))",
+    )
+    .bind(tenant.0)
+    .bind(of.cancelled())
+    .fetch_all(tx.conn())
+    .await
+    .map_err(sql_error("look for dead letters"))?;
+    rows.iter().map(|r| Columns::new(r).task()).collect()
+}
+
+async fn chosen(tx: &mut Tx, tenant: TenantId, ids: &[TaskId], states: &[&str]) -> Result<Vec<TaskId>> {
+    let rows = query::<Postgres>(
+        "SELECT task_id FROM task WHERE task_id = ANY($2) AND tenant_id = $1 AND state = ANY($3)
+           AND NOT EXISTS (SELECT 1 FROM document d WHERE d.document_id = task.document_id AND d.removed)",
+    )
+    .bind(tenant.0)
+    .bind(ids.iter().map(|t| t.0).collect::<Vec<_>>())
+    .bind(states)
+    .fetch_all(tx.conn())
+    .await
+    .map_err(sql_error("look for dead letters"))?;
     let found: Vec<TaskId> = rows.iter().map(|r| Columns::new(r).task()).collect::<Result<_>>()?;
-    match ids.and_then(|ids| ids.iter().find(|id| !found.contains(id))) {
+    match ids.iter().find(|id| !found.contains(id)) {
         Some(missing) => Err(no_dead_letter(*missing)),
         None => Ok(found),
     }
 }
 
-/// Gives dead tasks fresh attempts, and opens their ingestions again. Answers how many.
+/// Gives dead tasks fresh attempts, opens their ingestions again, and stops what must not go on beside them. Answers how
+/// many.
 async fn revive(tx: &mut Tx, ids: &[TaskId]) -> Result<u64> {
-    let mut rows: Vec<TaskRow> = task::lock(tx, ids).await?.into_values().collect();
-    rows.retain(|r| matches!(r.state, TaskState::Dead | TaskState::Dropped));
-    if rows.is_empty() {
+    if ids.is_empty() {
         return Ok(0);
     }
-    rows.sort_unstable_by_key(|r| r.task_id);
-    let mut states = Vec::with_capacity(rows.len());
-    for row in &rows {
-        apply(row.state, TaskEvent::Replay)?;
-        states.push(tx.queued_or_held(row.belongs.batch_id)?.name());
-    }
-    query::<Postgres>(
-        "UPDATE task t SET state = u.state, epoch = t.epoch + 1, attempt = 0, size_attempt = 0, lost = 0,
-           finished_at = NULL, run_at = $1, order_key = u.order_key
-         FROM unnest($2::bigint[], $3::text[], $4::bigint[]) AS u (task_id, state, order_key)
-         WHERE t.task_id = u.task_id",
-    )
-    .bind(tx.now.0)
-    .bind(rows.iter().map(|r| r.task_id.0).collect::<Vec<_>>())
-    .bind(states)
-    .bind(rows.iter().map(|r| order_key(tx.now, r.belongs.priority)).collect::<Vec<_>>())
-    .execute(tx.conn())
-    .await
-    .map_err(sql_error("replay dead letters"))?;
-    reopen_joins(tx, &rows).await?;
-    tx.aftermath.work = true;
-    let reopened = reopen(tx, &rows).await?;
-    for row in &rows {
-        if let Some(batch) = row.belongs.batch_id {
-            tx.batch(row.belongs.tenant_id, batch).dead -= i64::from(row.state == TaskState::Dead);
+    let wanted: BTreeSet<TaskId> = ids.iter().copied().collect();
+    let mut revived = 0;
+    let mut moves = Moves::default();
+    let mut put_back: Vec<&Around> = Vec::new();
+    let around = lock_around(tx, ids).await?;
+    for ingestion in &around {
+        let found = ingestion.pieces.iter().filter(|p| wanted.contains(&p.task_id));
+        // Somebody else may have replayed one while this waited for it.
+        revived += found.filter(|p| matches!(p.state, TaskState::Dead | TaskState::Dropped)).count() as u64;
+        let revival = revival(&ingestion.pieces, &wanted);
+        moves.add(&revival, tx.queued_or_held(ingestion.batch_id)?)?;
+        if revival.runs() {
+            put_back.push(ingestion);
+        }
+        if let Some(batch) = ingestion.batch_id {
+            tx.batch(ingestion.tenant_id, batch).dead -= revival.dead();
         }
     }
-    let of: HashMap<IngestionId, _> = rows.iter().map(|r| (r.belongs.ingestion_id, r.belongs)).collect();
+    moves.write(tx).await?;
+    tx.aftermath.work |= !put_back.is_empty();
+    let reopened = reopen(tx, put_back.iter().map(|around| around.ingestion_id.0).collect()).await?;
+    let of: HashMap<IngestionId, &Around> = put_back.into_iter().map(|a| (a.ingestion_id, a)).collect();
     for (ingestion, status) in reopened {
-        if let Some((tenant, batch)) = of.get(&ingestion).and_then(|b| Some((b.tenant_id, b.batch_id?))) {
+        if let Some((tenant, batch)) = of.get(&ingestion).and_then(|a| Some((a.tenant_id, a.batch_id?))) {
             let totals = tx.batch(tenant, batch);
             totals.count(status, -1);
             totals.open += 1;
         }
     }
-    Ok(rows.len() as u64)
+    Ok(revived)
 }
 
-/// A join has run, or waits, without these parts: it waits for them once more. Parts that were cancelled while the join
-/// still counted them go on with it: it would wait for them for ever.
-async fn reopen_joins(tx: &mut Tx, rows: &[TaskRow]) -> Result<()> {
-    let mut parts: BTreeMap<i64, i64> = BTreeMap::new();
-    for join in rows.iter().filter_map(|r| r.join_id) {
-        *parts.entry(join).or_default() += 1;
-    }
-    if parts.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<i64> = parts.keys().copied().collect();
-    let dead = query::<Postgres>(
-        "SELECT tenant_id, batch_id FROM task
-         WHERE task_id = ANY($1) AND state = 'dead' AND batch_id IS NOT NULL ORDER BY task_id FOR UPDATE",
+/// An ingestion of which dead letters are replayed, with those of its tasks that matter.
+struct Around {
+    ingestion_id: IngestionId,
+    tenant_id: TenantId,
+    batch_id: Option<BatchId>,
+    pieces: Vec<Piece>,
+}
+
+/// Locks these tasks, after their batches, and with them what else of their ingestions is open or may be put back to work.
+async fn lock_around(tx: &mut Tx, ids: &[TaskId]) -> Result<Vec<Around>> {
+    let batches = query::<Postgres>(
+        "SELECT DISTINCT batch_id FROM task WHERE task_id = ANY($1) AND batch_id IS NOT NULL",
     )
-    .bind(&ids)
+    .bind(ids.iter().map(|t| t.0).collect::<Vec<_>>())
     .fetch_all(tx.conn())
     .await
-    .map_err(sql_error("look up joins"))?;
-    for row in &dead {
-        let mut c = Columns::new(row);
-        let (tenant, batch) = (c.tenant()?, c.batch()?);
-        tx.batch(tenant, batch).dead -= 1;
+    .map_err(sql_error("look for dead letters"))?;
+    let batches: Vec<BatchId> = batches.iter().map(|r| Columns::new(r).batch()).collect::<Result<_>>()?;
+    tx.lock_batches(batches).await?;
+    let mut locked: BTreeSet<TaskId> = BTreeSet::new();
+    loop {
+        // Parts before their join: a report locks them in this order.
+        let rows = query::<Postgres>(
+            "SELECT ingestion_id, tenant_id, batch_id, task_id, state, join_id, open_parts IS NOT NULL, queued_at
+             FROM task
+             WHERE ingestion_id IN (SELECT ingestion_id FROM task WHERE task_id = ANY($1))
+               AND (task_id = ANY($1) OR open_parts IS NOT NULL
+                 OR state IN ('waiting', 'queued', 'held', 'running', 'cancelled'))
+             ORDER BY open_parts IS NOT NULL, task_id FOR UPDATE",
+        )
+        .bind(ids.iter().map(|t| t.0).collect::<Vec<_>>())
+        .fetch_all(tx.conn())
+        .await
+        .map_err(sql_error("look for dead letters"))?;
+        let mut around: BTreeMap<IngestionId, Around> = BTreeMap::new();
+        let mut known = true;
+        for row in &rows {
+            let mut c = Columns::new(row);
+            let (ingestion_id, tenant_id, batch_id) = (c.ingestion()?, c.tenant()?, c.batch_opt()?);
+            let piece = Piece {
+                task_id: c.task()?,
+                state: c.word(TaskState::from_name)?,
+                join_id: c.get()?,
+                joins: c.flag()?,
+                queued_at: c.time()?,
+            };
+            known &= !locked.insert(piece.task_id);
+            let new = || Around { ingestion_id, tenant_id, batch_id, pieces: Vec::new() };
+            around.entry(ingestion_id).or_insert_with(new).pieces.push(piece);
+        }
+        // While one was waited for, its report may have added what follows it. Once all that is open is held here, nothing
+        // can be added any more.
+        if known {
+            return Ok(around.into_values().collect());
+        }
     }
-    query::<Postgres>(
-        "UPDATE task t SET state = 'waiting', epoch = t.epoch + 1, open_parts = greatest(0, t.open_parts) + u.parts
-         FROM unnest($1::bigint[], $2::bigint[]) AS u (task_id, parts) WHERE t.task_id = u.task_id",
-    )
-    .bind(&ids)
-    .bind(parts.values().copied().collect::<Vec<_>>())
-    .execute(tx.conn())
-    .await
-    .map_err(sql_error("reopen joins"))?;
-    // The order is that of `core::task::order_key`.
-    query::<Postgres>(
-        "UPDATE task t SET state = CASE WHEN b.paused THEN 'held' ELSE 'queued' END, epoch = t.epoch + 1, lost = 0,
-           finished_at = NULL, run_at = $3, order_key = $3 + t.priority * 60000
-         FROM task j LEFT JOIN batch b ON b.batch_id = j.batch_id
-         WHERE j.task_id = ANY($2) AND t.ingestion_id = ANY($1) AND t.join_id = j.task_id AND t.state = 'cancelled'",
-    )
-    .bind(rows.iter().map(|r| r.belongs.ingestion_id.0).collect::<Vec<_>>())
-    .bind(&ids)
-    .bind(tx.now.0)
-    .execute(tx.conn())
-    .await
-    .map_err(sql_error("queue cancelled parts again"))?;
-    Ok(())
+}
+
+/// What becomes of tasks, gathered over ingestions: each kind is written by one statement.
+#[derive(Default)]
+struct Moves {
+    replay: Vec<(i64, &'static str)>,
+    /// Joins, their additional parts, and whether they get fresh attempts.
+    reopen: Vec<(i64, i64, bool)>,
+    recall: Vec<(i64, &'static str)>,
+    cancel: Vec<i64>,
+    drop: Vec<i64>,
+}
+
+impl Moves {
+    /// `waits` is where a task of this ingestion waits.
+    fn add(&mut self, revival: &Revival, waits: TaskState) -> Result<()> {
+        for piece in &revival.replay {
+            apply(piece.state, TaskEvent::Replay)?;
+            self.replay.push((piece.task_id.0, waits.name()));
+        }
+        for (join, parts) in &revival.reopen {
+            apply(join.state, TaskEvent::Reopen)?;
+            let fresh = matches!(join.state, TaskState::Dead | TaskState::Dropped);
+            self.reopen.push((join.task_id.0, *parts, fresh));
+        }
+        for piece in &revival.recall {
+            apply(piece.state, TaskEvent::Recall)?;
+            self.recall.push((piece.task_id.0, waits.name()));
+        }
+        for piece in &revival.cancel {
+            apply(piece.state, TaskEvent::Cancel)?;
+            self.cancel.push(piece.task_id.0);
+        }
+        for piece in revival.drop.iter().filter(|piece| piece.state == TaskState::Dead) {
+            apply(piece.state, TaskEvent::Drop)?;
+            self.drop.push(piece.task_id.0);
+        }
+        Ok(())
+    }
+
+    async fn write(self, tx: &mut Tx) -> Result<()> {
+        let now = tx.now.0;
+        if !self.replay.is_empty() {
+            query::<Postgres>(
+                "UPDATE task t SET state = u.state, epoch = t.epoch + 1, attempt = 0, size_attempt = 0, lost = 0,
+                   finished_at = NULL, run_at = $1, order_key = $1 + t.priority * $2
+                 FROM unnest($3::bigint[], $4::text[]) AS u (task_id, state) WHERE t.task_id = u.task_id",
+            )
+            .bind(now)
+            .bind(PRIORITY_STEP_MS)
+            .bind(self.replay.iter().map(|r| r.0).collect::<Vec<_>>())
+            .bind(self.replay.iter().map(|r| r.1).collect::<Vec<_>>())
+            .execute(tx.conn())
+            .await
+            .map_err(sql_error("replay dead letters"))?;
+        }
+        if !self.reopen.is_empty() {
+            query::<Postgres>(
+                "UPDATE task t SET state = 'waiting', epoch = t.epoch + 1, owner = NULL, lease_until = NULL, lost = 0,
+                   finished_at = NULL, open_parts = greatest(0, t.open_parts) + u.parts,
+                   attempt = CASE WHEN u.fresh THEN 0 ELSE t.attempt END,
+                   size_attempt = CASE WHEN u.fresh THEN 0 ELSE t.size_attempt END
+                 FROM unnest($1::bigint[], $2::bigint[], $3::boolean[]) AS u (task_id, parts, fresh)
+                 WHERE t.task_id = u.task_id",
+            )
+            .bind(self.reopen.iter().map(|r| r.0).collect::<Vec<_>>())
+            .bind(self.reopen.iter().map(|r| r.1).collect::<Vec<_>>())
+            .bind(self.reopen.iter().map(|r| r.2).collect::<Vec<_>>())
+            .execute(tx.conn())
+            .await
+            .map_err(sql_error("reopen joins"))?;
+        }
+        if !self.recall.is_empty() {
+            query::<Postgres>(
+                "UPDATE task t SET state = u.state, epoch = t.epoch + 1, lost = 0, finished_at = NULL, run_at = $1,
+                   order_key = $1 + t.priority * $2
+                 FROM unnest($3::bigint[], $4::text[]) AS u (task_id, state) WHERE t.task_id = u.task_id",
+            )
+            .bind(now)
+            .bind(PRIORITY_STEP_MS)
+            .bind(self.recall.iter().map(|r| r.0).collect::<Vec<_>>())
+            .bind(self.recall.iter().map(|r| r.1).collect::<Vec<_>>())
+            .execute(tx.conn())
+            .await
+            .map_err(sql_error("queue cancelled parts again"))?;
+        }
+        if !self.cancel.is_empty() {
+            // Raising the epoch is what stops a running worker: nothing it reports is accepted any more.
+            query::<Postgres>(
+                "UPDATE task SET state = 'cancelled', epoch = epoch + 1, owner = NULL, lease_until = NULL,
+                   finished_at = $2
+                 WHERE task_id = ANY($1)",
+            )
+            .bind(self.cancel)
+            .bind(now)
+            .execute(tx.conn())
+            .await
+            .map_err(sql_error("stop tasks"))?;
+        }
+        if !self.drop.is_empty() {
+            query::<Postgres>("UPDATE task SET state = 'dropped' WHERE task_id = ANY($1)")
+                .bind(self.drop)
+                .execute(tx.conn())
+                .await
+                .map_err(sql_error("drop dead letters"))?;
+        }
+        Ok(())
+    }
 }
 
 /// Puts ended ingestions back to work; answers how they had ended.
-async fn reopen(tx: &mut Tx, rows: &[TaskRow]) -> Result<Vec<(IngestionId, IngestionStatus)>> {
+async fn reopen(tx: &mut Tx, ingestions: Vec<Uuid>) -> Result<Vec<(IngestionId, IngestionStatus)>> {
     let found = query::<Postgres>(
         "SELECT ingestion_id, status FROM ingestion WHERE ingestion_id = ANY($1) AND status <> 'in_progress'
          ORDER BY ingestion_id FOR UPDATE",
     )
-    .bind(rows.iter().map(|r| r.belongs.ingestion_id.0).collect::<Vec<_>>())
+    .bind(ingestions)
     .fetch_all(tx.conn())
     .await
     .map_err(sql_error("look up ingestions"))?;

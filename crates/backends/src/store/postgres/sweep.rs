@@ -110,6 +110,7 @@ pub(super) async fn sweep(tx: &mut Tx, dead: &[WorkerId], sweeps: &Sweeps) -> Re
         swept.exhausted = task::with_subjects(tx, leases).await?;
     }
     worker::forget(tx, dead).await?;
+    worker::forget_unseen(tx).await?;
     Ok((swept, last))
 }
 

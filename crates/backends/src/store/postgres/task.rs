@@ -9,7 +9,9 @@ use docmill_core::id::{BatchId, BlobKey, DocumentId, Epoch, IngestionId, TaskId,
 use docmill_core::ingestion::{IngestionEnd, IngestionStatus, Stage};
 use docmill_core::problem::ResultCode;
 use docmill_core::state::TaskState;
-use docmill_core::task::{Attempts, Lease, NewTask, Size, Subject, SubjectDocument, TaskKind, order_key};
+use docmill_core::task::{
+    Attempts, Lease, NewTask, PRIORITY_STEP_MS, Size, Subject, SubjectDocument, TaskKind, order_key,
+};
 use docmill_core::{Error, Result, crash};
 use sqlx_core::query::query;
 use sqlx_postgres::{PgRow, Postgres};
@@ -398,15 +400,14 @@ pub(super) async fn count_parts(tx: &mut Tx) -> Result<()> {
     if parts.is_empty() {
         return Ok(());
     }
-    // A join belongs to the batch of its parts, which is locked already, so it cannot be paused in between. The
-    // order is that of `core::task::order_key`.
+    // A join belongs to the batch of its parts, which is locked already, so it cannot be paused in between.
     let queued = query::<Postgres>(
         "UPDATE task t SET open_parts = t.open_parts - u.ended,
            state = CASE WHEN t.state = 'waiting' AND t.open_parts - u.ended <= 0
              THEN CASE WHEN b.paused THEN 'held' ELSE 'queued' END ELSE t.state END,
            run_at = CASE WHEN t.state = 'waiting' AND t.open_parts - u.ended <= 0 THEN $3 ELSE t.run_at END,
            order_key = CASE WHEN t.state = 'waiting' AND t.open_parts - u.ended <= 0
-             THEN $3 + t.priority * 60000 ELSE t.order_key END
+             THEN $3 + t.priority * $4 ELSE t.order_key END
          FROM unnest($1::bigint[], $2::bigint[]) AS u (task_id, ended)
            JOIN task j ON j.task_id = u.task_id LEFT JOIN batch b ON b.batch_id = j.batch_id
          WHERE t.task_id = u.task_id RETURNING t.state = 'queued'",
@@ -414,6 +415,7 @@ pub(super) async fn count_parts(tx: &mut Tx) -> Result<()> {
     .bind(parts.keys().copied().collect::<Vec<_>>())
     .bind(parts.values().copied().collect::<Vec<_>>())
     .bind(tx.now.0)
+    .bind(PRIORITY_STEP_MS)
     .fetch_all(tx.conn())
     .await
     .map_err(sql_error("count parts"))?;

@@ -2,6 +2,7 @@
 
 use docmill_core::Result;
 use docmill_core::answer::WorkerLine;
+use docmill_core::clock::Timestamp;
 use docmill_core::event::{EventBody, EventStatus, EventType};
 use docmill_core::id::WorkerId;
 use docmill_core::ports::store::NewWorker;
@@ -9,6 +10,7 @@ use serde_json::json;
 use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, Postgres};
 
+use super::super::shared::worker::{kept_since, shown_since};
 use super::row::{Columns, json as to_json, sql_error, text};
 use super::tx::Tx;
 
@@ -42,6 +44,23 @@ pub(super) async fn forget(tx: &mut Tx, dead: &[WorkerId]) -> Result<()> {
     if dead.is_empty() { Ok(()) } else { remove(tx, dead, EventStatus::Error).await }
 }
 
+/// Takes those off the list that have not been seen for long and hold nothing: nobody else notices that a process of
+/// another machine is gone.
+pub(super) async fn forget_unseen(tx: &mut Tx) -> Result<()> {
+    // One that notes at this moment that it lives keeps its row.
+    let unseen = query::<Postgres>(
+        "SELECT worker_id FROM worker w WHERE seen_at <= $1
+           AND NOT EXISTS (SELECT 1 FROM task t WHERE t.state = 'running' AND t.owner = w.worker_id)
+         ORDER BY worker_id FOR UPDATE SKIP LOCKED",
+    )
+    .bind(kept_since(tx.now))
+    .fetch_all(tx.conn())
+    .await
+    .map_err(sql_error("look for workers"))?;
+    let unseen: Vec<WorkerId> = unseen.iter().map(|row| Columns::new(row).worker()).collect::<Result<_>>()?;
+    forget(tx, &unseen).await
+}
+
 async fn remove(tx: &mut Tx, workers: &[WorkerId], status: EventStatus) -> Result<()> {
     let removed = query::<Postgres>("DELETE FROM worker WHERE worker_id = ANY($1) RETURNING worker_id")
         .bind(workers.iter().map(|w| w.0).collect::<Vec<_>>())
@@ -69,12 +88,14 @@ async fn announce(tx: &mut Tx, worker: WorkerId, kind: EventType, status: EventS
     Ok(())
 }
 
-pub(super) async fn list(conn: &mut PgConnection) -> Result<Vec<WorkerLine>> {
+/// Those that have been seen lately.
+pub(super) async fn list(conn: &mut PgConnection, now: Timestamp) -> Result<Vec<WorkerLine>> {
     let rows = query::<Postgres>(
         "SELECT w.worker_id, host, pid, slots, kinds, started_at, seen_at,
            (SELECT count(*) FROM task t WHERE t.state = 'running' AND t.owner = w.worker_id)
-         FROM worker w ORDER BY started_at, worker_id",
+         FROM worker w WHERE seen_at > $1 ORDER BY started_at, worker_id",
     )
+    .bind(shown_since(now))
     .fetch_all(conn)
     .await
     .map_err(sql_error("list workers"))?;

@@ -13,6 +13,7 @@ use docmill_core::{Error, ErrorKind, Result, crash};
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::shared::claim::Turn;
+use super::super::shared::once_more;
 use super::db::Db;
 use super::heads::Heads;
 use super::tx::{Aftermath, Tx, transact};
@@ -104,7 +105,7 @@ async fn commit_group(desk: &Desk<impl Fn(Aftermath)>, group: Vec<Job>) {
         // keep everyone waiting.
         Err(error) if group.len() == 1 || error.kind() != ErrorKind::Bug => {
             for job in group {
-                reply(job, Err(note(&error)));
+                reply(job, Err(once_more(&error)));
             }
         }
         Err(error) => {
@@ -146,9 +147,4 @@ async fn exchange(tx: &mut Tx, group: &[Job], turn: &Turn, heads: &Heads) -> Res
 fn reply(job: Job, answer: Result<Exchange>) {
     // A caller that went away does not want the answer; what was written stays written.
     drop(job.reply.send(answer));
-}
-
-/// The same error once more: errors carry their cause and cannot be cloned.
-fn note(error: &Error) -> Error {
-    docmill_core::error::ErrorNote::from(error).into()
 }

@@ -11,16 +11,25 @@ use docmill_core::ingestion::{IngestionStatus, Stage};
 use docmill_core::problem::{Problem, ResultCode};
 use docmill_core::state::TaskState;
 
+/// What a document's row says of it.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct Flags {
+    pub(in crate::store) needs_review: bool,
+    pub(in crate::store) titled: bool,
+    pub(in crate::store) readable: bool,
+}
+
 /// The state of a document, and whether a person should look at it.
 pub(in crate::store) fn document_state(
     open_since_progress: Option<Timestamp>,
     status: Option<IngestionStatus>,
     result: Option<ResultCode>,
-    needs_review: bool,
-    titled: bool,
+    flags: Flags,
     now: Timestamp,
 ) -> (DocumentState, bool) {
-    let evidence = Evidence { open_since_progress, latest: status.zip(result), needs_review, titled };
+    let Flags { readable, needs_review, titled } = flags;
+    let evidence =
+        Evidence { open_since_progress, latest: status.zip(result), readable, needs_review, titled };
     (derive_state(&evidence, now), needs_review)
 }
 

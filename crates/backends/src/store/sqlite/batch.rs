@@ -4,6 +4,7 @@ use docmill_core::answer::BatchesAnswer;
 use docmill_core::batch::{BatchChange, BatchRun, BatchState, BatchTotals, NewBatch, Walk};
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, IngestionId, TenantId};
+use docmill_core::task::PRIORITY_STEP_MS;
 use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::json;
@@ -83,9 +84,14 @@ pub(super) fn change(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId, change: 
         .optional()
         .map_err(sql_error("look up a batch"))?;
     let Some(state) = state else { return Err(Error::not_found(format!("there is no batch {batch}"))) };
-    // A batch that has finished has nothing left to cancel, and can still be opened again by its name.
-    let is_over = state == BatchState::Finished.name() && change == BatchChange::Cancel;
-    if state == BatchState::Cancelled.name() || is_over {
+    let was_cancelled = state == BatchState::Cancelled.name();
+    // A batch that has finished has nothing left to cancel, and can still be opened again by its name. What a person has
+    // started again of a cancelled one can be stopped again.
+    let is_over = match change {
+        BatchChange::Cancel => state == BatchState::Finished.name(),
+        _ => was_cancelled,
+    };
+    if is_over {
         return Ok(0);
     }
     tx.pauses_changed();
@@ -104,7 +110,7 @@ pub(super) fn change(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId, change: 
             tx.aftermath.work = true;
             move_tasks(tx, batch, "held", "queued")
         }
-        BatchChange::Cancel => cancel(tx, tenant, batch),
+        BatchChange::Cancel => cancel(tx, tenant, batch, !was_cancelled),
         BatchChange::Priority(priority) => set_priority(tx, batch, priority),
     }
 }
@@ -121,10 +127,10 @@ fn set_priority(tx: &Tx<'_>, batch: BatchId, priority: u8) -> Result<u64> {
     }
     let changed = tx
         .sql(
-            "UPDATE task SET order_key = order_key + (?2 - priority) * 60000, priority = ?2
+            "UPDATE task SET order_key = order_key + (?2 - priority) * ?3, priority = ?2
              WHERE batch_id = ?1 AND state IN ('waiting', 'queued', 'held', 'running')",
         )?
-        .execute(params![batch.as_bytes(), priority])
+        .execute(params![batch.as_bytes(), priority, PRIORITY_STEP_MS])
         .map_err(sql_error("change the priority of a batch"))?;
     Ok(changed as u64)
 }
@@ -137,7 +143,8 @@ fn move_tasks(tx: &Tx<'_>, batch: BatchId, from: &str, to: &str) -> Result<u64> 
     Ok(moved as u64)
 }
 
-fn cancel(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId) -> Result<u64> {
+/// Subscribers are told the first time only.
+fn cancel(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId, first: bool) -> Result<u64> {
     // What was expected before the batch was opened again does not count what has come in since.
     tx.sql(
         "UPDATE batch SET state = 'cancelled', paused = 0, finished_at = coalesce(finished_at, ?2),
@@ -154,11 +161,11 @@ fn cancel(tx: &mut Tx<'_>, tenant: TenantId, batch: BatchId) -> Result<u64> {
     for id in &open {
         stopped += task::cancel_open(tx, IngestionId::from_slice(id)?)?;
     }
-    let detail = Some(json!({ "items": open.len(), "tasks": stopped }));
-    tx.event(
-        tenant,
-        EventBody { batch_id: Some(batch), detail, ..EventBody::new(EventType::ImportCancelled) },
-    );
+    if first {
+        let detail = Some(json!({ "items": open.len(), "tasks": stopped }));
+        let event = EventBody { batch_id: Some(batch), detail, ..EventBody::new(EventType::ImportCancelled) };
+        tx.event(tenant, event);
+    }
     Ok(open.len() as u64)
 }
 

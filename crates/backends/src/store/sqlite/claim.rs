@@ -1,98 +1,41 @@
 //! Taking work out of the queue: fair over tenants, ordered by priority and age within one.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use docmill_core::clock::Timestamp;
 use docmill_core::event::{EventBody, EventType};
 use docmill_core::id::{BatchId, Epoch, TaskId, TenantId, WorkerId};
 use docmill_core::ports::store::ClaimSpec;
-use docmill_core::task::{LOST_BEFORE_ALONE, Lease};
+use docmill_core::task::Lease;
 use docmill_core::{Error, Result, crash};
 use rusqlite::{OptionalExtension as _, Statement, params};
 
+use super::super::shared::claim::{Candidate, Chosen, TENANTS_PER_CLAIM, Turn, Wanted};
 use super::row::sql_error;
 use super::task::{self, LEASE_COLUMNS, Subjects, lease_columns};
 use super::tx::Tx;
 
-/// A claim looks at so many tenants; the next claim goes on with those after them.
-const TENANTS_PER_CLAIM: usize = 64;
-
-/// A task that is too large for the free capacity, or must run alone, is passed over by others for so long; then
-/// the worker drains for it, so that it is not passed over for ever.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Where the round over tenants stands. It is a hint: losing it costs nothing.
-#[derive(Default)]
-pub(super) struct Turn(Mutex<Option<TenantId>>);
-
-/// A task that could be claimed: as it stands in the queue, and its place there.
-struct Candidate {
-    lease: Lease,
-    order_key: i64,
-    run_at: i64,
-}
-
 /// Claims up to `spec.max_tasks`, a task a tenant in turn.
 pub(super) fn claim(tx: &mut Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Vec<Lease>> {
-    let paused = paused_kinds(tx)?;
+    let wanted = Wanted::new(spec, &paused_kinds(tx)?);
     let tenants = tenants(tx, spec, turn)?;
-    let mut kinds_left: Vec<(&str, usize)> = spec
-        .kinds
-        .iter()
-        .filter(|(kind, max)| *max > 0 && !paused.iter().any(|p| p == kind.as_str()))
-        .map(|(kind, max)| (kind.as_str(), *max))
-        .collect();
-    // Enough of each tenant that the round below rarely runs dry before the claim is full.
-    let share = (2 * spec.max_tasks).div_ceil(tenants.len().max(1)).min(spec.max_tasks);
-    let mut subjects = Subjects::default();
+    let share = wanted.share(tenants.len());
+    let mut found = Found::default();
     let mut queues = Vec::with_capacity(tenants.len());
-    for tenant in &tenants {
-        queues.push((*tenant, candidates(tx, *tenant, &kinds_left, share, &mut subjects)?));
+    for tenant in tenants {
+        queues.push((tenant, candidates(tx, tenant, &wanted, share, &mut found)?));
     }
-    // Where none of so many tenants has anything for this worker that is due, it is the turn of those behind them.
-    let idle = tenants.len() >= TENANTS_PER_CLAIM && queues.iter().all(|(_, queue)| queue.is_empty());
-    let nothing_there = tenants.last().copied().filter(|_| idle);
+    let (chosen, served) = wanted.choose(queues, tx.now);
     let mut take = tx.sql(TAKE)?;
-    let mut units_left = spec.units;
-    let mut leases = Vec::new();
-    let mut last_served = None;
-    'rounds: while leases.len() < spec.max_tasks && queues.iter().any(|(_, q)| !q.is_empty()) {
-        for (tenant, queue) in &mut queues {
-            let Some((kind, candidate)) = queue.pop_front() else { continue };
-            let Some(left) = kinds_left.get_mut(kind).filter(|k| k.1 > 0) else { continue };
-            let alone = spec.idle && leases.is_empty();
-            let suspect = candidate.lease.attempts.lost + 1 >= LOST_BEFORE_ALONE;
-            let fits = !suspect && candidate.lease.units <= units_left;
-            if !fits && !alone {
-                if tx.now.0 - candidate.run_at > PATIENCE.as_millis() as i64 {
-                    break 'rounds;
-                }
-                continue;
-            }
-            let mut lease = take_with(&mut take, candidate.lease, spec, tx.now)?;
-            lease.waited = Some(tx.now.since(Timestamp(candidate.run_at)));
-            left.1 -= 1;
-            if suspect {
-                // Whatever takes the worker down now, it was this one: nothing else runs beside it, and no
-                // innocent neighbour is counted as lost again.
-                lease.units = lease.units.max(spec.units);
-                leases.push(lease);
-                last_served = Some(*tenant);
-                break 'rounds;
-            }
-            units_left = units_left.saturating_sub(lease.units);
-            leases.push(lease);
-            last_served = Some(*tenant);
-            if leases.len() >= spec.max_tasks {
-                break 'rounds;
-            }
-        }
+    let mut leases = Vec::with_capacity(chosen.len());
+    for Chosen { task_id, units, waited } in chosen {
+        let lease = found.leases.remove(&task_id);
+        let lease = lease.ok_or_else(|| Error::bug(format!("task {task_id} was chosen twice")))?;
+        let lease = take_with(&mut take, lease, spec, tx.now)?;
+        leases.push(Lease { units, waited: Some(waited), ..lease });
     }
-    if let Some(tenant) = last_served.or(nothing_there) {
-        *turn.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(tenant);
-    }
+    turn.served(served);
     note_started(tx, &leases)?;
     crash::point("store.claim.after");
     Ok(leases)
@@ -124,7 +67,7 @@ fn tenants(tx: &Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Vec<TenantId>> 
     if let Some(tenant) = spec.tenant_id {
         return Ok(vec![tenant]);
     }
-    let start = *turn.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let start = turn.last();
     let mut after = tx.sql(NEXT_TENANT)?;
     let mut next = |from: &[u8]| next_tenant(&mut after, from);
     let mut found = Vec::new();
@@ -150,16 +93,23 @@ fn tenants(tx: &Tx<'_>, spec: &ClaimSpec, turn: &Turn) -> Result<Vec<TenantId>> 
     Ok(found)
 }
 
-/// The head of a tenant's queue over all kinds, in order. The number is the kind's place in `kinds`.
+/// The tasks at the heads of queues, as leases that nobody has yet.
+#[derive(Default)]
+struct Found {
+    leases: HashMap<TaskId, Lease>,
+    subjects: Subjects,
+}
+
+/// The head of a tenant's queue over all kinds.
 fn candidates(
     tx: &Tx<'_>,
     tenant: TenantId,
-    kinds: &[(&str, usize)],
+    wanted: &Wanted,
     share: usize,
-    subjects: &mut Subjects,
-) -> Result<VecDeque<(usize, Candidate)>> {
+    found: &mut Found,
+) -> Result<Vec<Candidate>> {
     let mut all = Vec::new();
-    for (place, (kind, max)) in kinds.iter().enumerate() {
+    for (place, (kind, max)) in wanted.kinds.iter().enumerate() {
         let limit = share.min(*max);
         let mut statement = tx.sql(concat!(
             "SELECT ",
@@ -172,15 +122,16 @@ fn candidates(
             .query(params![tenant.as_bytes(), kind, tx.now.0, limit as i64])
             .map_err(sql_error("look for work"))?;
         while let Some(row) = rows.next().map_err(sql_error("look for work"))? {
-            let lease = task::read_lease(tx, row, subjects)?;
+            let lease = task::read_lease(tx, row, &mut found.subjects)?;
             // By their places: looking a name up compares it with the names of all columns, for each row.
             let column = |at| row.get(at).map_err(sql_error("look for work"));
-            let (order_key, run_at) = (column(LEASE_COLUMNS)?, column(LEASE_COLUMNS + 1)?);
-            all.push((place, Candidate { lease, order_key, run_at }));
+            let (order_key, run_at) = (column(LEASE_COLUMNS)?, Timestamp(column(LEASE_COLUMNS + 1)?));
+            let (task_id, units, lost) = (lease.task_id, lease.units, lease.attempts.lost);
+            all.push(Candidate { task_id, kind: place, units, lost, order_key, run_at });
+            found.leases.insert(task_id, lease);
         }
     }
-    all.sort_by_key(|(_, c)| (c.order_key, c.lease.task_id));
-    Ok(all.into())
+    Ok(all)
 }
 
 /// Nothing else writes between the look at the queue and this, so the task is still queued; and a plain UPDATE spares

@@ -43,9 +43,12 @@ pub(super) fn end(tx: &mut Tx<'_>, ingestion: IngestionId, end: &IngestionEnd) -
     if let Some(document) = document {
         let number = tx.next_change()?;
         // A newer run that found nothing keeps what an older one has read: a document never gets worse. And one that was
-        // cancelled has found out nothing at all: what an earlier one has said still holds.
+        // cancelled has found out nothing at all: what an earlier one has said still holds, and so does what an earlier
+        // one that is still at work will say.
         let sql = format!(
-            "UPDATE document SET current_generation = ?2, current_ingestion_id = ?3, needs_review = i.needs_review,
+            "UPDATE document SET current_generation = iif(i.status = 'cancelled', document.current_generation, ?2),
+               current_ingestion_id = ?3,
+               needs_review = iif(i.status = 'cancelled', document.needs_review, i.needs_review),
                media_type = coalesce(i.media_type, document.media_type), title = coalesce(i.title, document.title),
                transcription_key = coalesce(i.transcription_key, document.transcription_key),
                understood_in = iif(i.understood_by IS NULL, document.understood_in, i.ingestion_id),

@@ -11,8 +11,9 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tokio::sync::watch;
 
+use super::super::shared::claim::Turn;
 use super::super::shared::pace::Pace;
-use super::claim::Turn;
+use super::super::shared::worker::Announced;
 use super::readers::Readers;
 use super::row::sql_error;
 use super::writer::Writer;
@@ -26,6 +27,7 @@ pub struct SqliteStore {
     pub(super) readers: Readers,
     pub(super) turn: Arc<Turn>,
     pub(super) pace: Arc<Pace>,
+    pub(super) announced: Announced,
     pub(super) work: watch::Sender<u64>,
     pub(super) documents: watch::Sender<u64>,
     pub(super) changed: watch::Sender<u64>,
@@ -90,6 +92,7 @@ impl SqliteStore {
             readers: Readers::new(path),
             turn: Arc::new(Turn::default()),
             pace,
+            announced: Announced::default(),
             work,
             documents,
             changed,

@@ -1,17 +1,21 @@
 //! What a person does to single items: retry, dead letters, pausing a kind.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use docmill_core::answer::{CountAnswer, DeadLine};
 use docmill_core::id::{DocumentId, IngestionId, TaskId, TenantId};
 use docmill_core::ingestion::IngestionStatus;
 use docmill_core::state::{TaskEvent, TaskState};
-use docmill_core::task::{TaskKind, order_key};
+use docmill_core::task::{PRIORITY_STEP_MS, TaskKind};
 use docmill_core::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::super::shared::steer::{no_dead_letter, nothing_to_retry};
+use super::super::shared::steer::{
+    OF_A_CANCELLED_BATCH, Of, Piece, Revival, no_dead_letter, nothing_to_retry, revival,
+};
 use super::commit::apply;
 use super::row::{Columns, sql_error};
-use super::task::{self, TaskRow};
+use super::task::{self, Belongs};
 use super::tx::Tx;
 
 pub(super) fn pause_kind(tx: &mut Tx<'_>, kind: &TaskKind, paused: bool) -> Result<()> {
@@ -29,8 +33,12 @@ pub(super) fn pause_kind(tx: &mut Tx<'_>, kind: &TaskKind, paused: bool) -> Resu
 /// Queues the dead tasks of one item, or of all that ended badly, again.
 pub(super) fn retry(tx: &mut Tx<'_>, tenant: TenantId, id: Option<&str>) -> Result<CountAnswer> {
     let Some(id) = id else {
-        let count = replay(tx, tenant, None)?;
-        return Ok(CountAnswer { count, ..CountAnswer::default() });
+        let skipped = all_dead(tx, tenant, Of::Cancelled)?.len() as u64;
+        let mut answer = CountAnswer { count: replay(tx, tenant, None)?, skipped, ..CountAnswer::default() };
+        if skipped > 0 {
+            answer.reasons.insert(OF_A_CANCELLED_BATCH.into(), skipped);
+        }
+        return Ok(answer);
     };
     let ingestions = ingestions_of(tx, tenant, id)?;
     if ingestions.is_empty() {
@@ -38,14 +46,8 @@ pub(super) fn retry(tx: &mut Tx<'_>, tenant: TenantId, id: Option<&str>) -> Resu
     }
     let mut answer = CountAnswer::default();
     for (ingestion, status, has_document) in ingestions {
-        let dead: Vec<i64> = tx
-            .sql("SELECT task_id FROM task WHERE ingestion_id = ?1 AND state = 'dead' ORDER BY task_id")?
-            .query_map([ingestion.as_bytes()], |r| r.get(0))
-            .and_then(Iterator::collect)
-            .map_err(sql_error("look for dead letters"))?;
-        for task in &dead {
-            revive(tx, TaskId(*task))?;
-        }
+        let dead = dead_of(tx, ingestion)?;
+        revive(tx, &dead)?;
         if dead.is_empty() {
             answer.skipped += 1;
             let reason = nothing_to_retry(status, has_document);
@@ -77,18 +79,22 @@ fn ingestions_of(
     Ok(out)
 }
 
-/// Queues dead letters again; all of the tenant's if `ids` is none.
+/// Queues dead letters again; all of the tenant's if `ids` is none, but those of batches that somebody has cancelled.
 pub(super) fn replay(tx: &mut Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, "('dead', 'dropped')")?;
-    for id in &ids {
-        revive(tx, *id)?;
-    }
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, "('dead', 'dropped')")?,
+        None => all_dead(tx, tenant, Of::Others)?,
+    };
+    revive(tx, &ids)?;
     Ok(ids.len() as u64)
 }
 
 /// Dismisses dead letters; all of the tenant's if `ids` is none.
 pub(super) fn drop_dead(tx: &mut Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>) -> Result<u64> {
-    let ids = chosen(tx, tenant, ids, "('dead')")?;
+    let ids = match ids {
+        Some(ids) => chosen(tx, tenant, ids, "('dead')")?,
+        None => all_dead(tx, tenant, Of::Any)?,
+    };
     for id in &ids {
         let Some(row) = task::load(tx, *id)? else { continue };
         let state = apply(row.state, TaskEvent::Drop)?;
@@ -104,25 +110,33 @@ pub(super) fn drop_dead(tx: &mut Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]
 
 /// Dismisses the dead letters of one ingestion.
 pub(super) fn drop_dead_of(tx: &mut Tx<'_>, tenant: TenantId, ingestion: IngestionId) -> Result<()> {
-    let dead: Vec<TaskId> = tx
-        .sql("SELECT task_id FROM task WHERE ingestion_id = ?1 AND state = 'dead'")?
-        .query_map([ingestion.as_bytes()], |r| r.get(0).map(TaskId))
-        .and_then(Iterator::collect)
-        .map_err(sql_error("look for dead letters"))?;
+    let dead = dead_of(tx, ingestion)?;
     if !dead.is_empty() {
         drop_dead(tx, tenant, Some(&dead))?;
     }
     Ok(())
 }
 
-fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -> Result<Vec<TaskId>> {
-    let Some(ids) = ids else {
-        return tx
-            .sql("SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = ?1 ORDER BY task_id")?
-            .query_map([tenant.as_bytes()], |r| r.get(0).map(TaskId))
-            .and_then(Iterator::collect)
-            .map_err(sql_error("look for dead letters"));
-    };
+fn dead_of(tx: &Tx<'_>, ingestion: IngestionId) -> Result<Vec<TaskId>> {
+    tx.sql("SELECT task_id FROM task WHERE ingestion_id = ?1 AND state = 'dead'")?
+        .query_map([ingestion.as_bytes()], |r| r.get(0).map(TaskId))
+        .and_then(Iterator::collect)
+        .map_err(sql_error("look for dead letters"))
+}
+
+fn all_dead(tx: &Tx<'_>, tenant: TenantId, of: Of) -> Result<Vec<TaskId>> {
+    tx.sql(
+        "SELECT task_id FROM task WHERE state = 'dead' AND tenant_id = ?1
+           AND (?2 IS NULL OR ?2 = EXISTS (SELECT 1 FROM batch b
+             WHERE b.batch_id = task.batch_id AND b.state = 'cancelled'))
+         ORDER BY task_id",
+    )?
+    .query_map(params![tenant.as_bytes(), of.cancelled()], |r| r.get(0).map(TaskId))
+    .and_then(Iterator::collect)
+    .map_err(sql_error("look for dead letters"))
+}
+
+fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: &[TaskId], states: &str) -> Result<Vec<TaskId>> {
     let mut statement =
         tx.sql(&format!(
             "SELECT 1 FROM task WHERE task_id = ?1 AND tenant_id = ?2 AND state IN {states}
@@ -143,60 +157,98 @@ fn chosen(tx: &Tx<'_>, tenant: TenantId, ids: Option<&[TaskId]>, states: &str) -
     Ok(chosen)
 }
 
-/// Gives a dead task fresh attempts, and opens its ingestion again.
-fn revive(tx: &mut Tx<'_>, id: TaskId) -> Result<()> {
-    let Some(row) = task::load(tx, id)? else { return Ok(()) };
-    apply(row.state, TaskEvent::Replay)?;
-    let was_dead = row.state == TaskState::Dead;
-    let state = task::queued_or_held(tx, row.belongs.batch_id)?;
-    tx.sql(
-        "UPDATE task SET state = ?2, epoch = epoch + 1, attempt = 0, size_attempt = 0, lost = 0, finished_at = NULL,
-           run_at = ?3, order_key = ?4 WHERE task_id = ?1",
-    )?
-    .execute(params![id.0, state.name(), tx.now.0, order_key(tx.now, row.belongs.priority)])
-    .map_err(sql_error("replay a dead letter"))?;
-    if let Some(join) = row.join_id {
-        reopen_join(tx, &row, join)?;
+/// Gives dead tasks fresh attempts, opens their ingestions again, and stops what must not go on beside them.
+fn revive(tx: &mut Tx<'_>, ids: &[TaskId]) -> Result<()> {
+    let mut of: BTreeMap<IngestionId, (Belongs, BTreeSet<TaskId>)> = BTreeMap::new();
+    for id in ids {
+        let Some(row) = task::load(tx, *id)? else { continue };
+        of.entry(row.belongs.ingestion_id).or_insert((row.belongs, BTreeSet::new())).1.insert(*id);
     }
-    tx.aftermath.work = true;
-    let batch = row.belongs.batch_id;
-    let reopened = reopen(tx, row.belongs.ingestion_id)?;
-    if let Some(batch) = batch {
-        let totals = tx.batch(row.belongs.tenant_id, batch);
-        totals.dead -= i64::from(was_dead);
-        if let Some(status) = reopened {
-            totals.count(status, -1);
-            totals.open += 1;
+    for (ingestion, (belongs, wanted)) in of {
+        let revival = revival(&pieces(tx, ingestion)?, &wanted);
+        move_tasks(tx, &belongs, &revival)?;
+        let reopened = if revival.runs() { reopen(tx, ingestion)? } else { None };
+        if let Some(batch) = belongs.batch_id {
+            let totals = tx.batch(belongs.tenant_id, batch);
+            totals.dead -= revival.dead();
+            if let Some(status) = reopened {
+                totals.count(status, -1);
+                totals.open += 1;
+            }
         }
     }
     Ok(())
 }
 
-/// A join has run, or waits, without this part: it waits for it once more. Parts that were cancelled while the join still
-/// counted them go on with it: it would wait for them for ever.
-fn reopen_join(tx: &mut Tx<'_>, part: &TaskRow, join: i64) -> Result<()> {
-    let was_dead = task::load(tx, TaskId(join))?.is_some_and(|row| row.state == TaskState::Dead);
-    tx.sql(
-        "UPDATE task SET state = 'waiting', epoch = epoch + 1, open_parts = max(0, open_parts) + 1 WHERE task_id = ?1",
-    )?
-    .execute([join])
-    .map_err(sql_error("reopen a join"))?;
-    if let (true, Some(batch)) = (was_dead, part.belongs.batch_id) {
-        tx.batch(part.belongs.tenant_id, batch).dead -= 1;
+fn pieces(tx: &Tx<'_>, ingestion: IngestionId) -> Result<Vec<Piece>> {
+    let mut statement = tx.sql(
+        "SELECT task_id, state, join_id, open_parts IS NOT NULL, queued_at FROM task WHERE ingestion_id = ?1
+         ORDER BY task_id",
+    )?;
+    let mut rows = statement.query([ingestion.as_bytes()]).map_err(sql_error("look up tasks"))?;
+    let mut pieces = Vec::new();
+    while let Some(row) = rows.next().map_err(sql_error("look up tasks"))? {
+        let mut c = Columns::new(row);
+        pieces.push(Piece {
+            task_id: TaskId(c.get()?),
+            state: c.word(TaskState::from_name)?,
+            join_id: c.get()?,
+            joins: c.flag()?,
+            queued_at: c.time()?,
+        });
     }
-    let state = task::queued_or_held(tx, part.belongs.batch_id)?;
-    tx.sql(
-        "UPDATE task SET state = ?2, epoch = epoch + 1, lost = 0, finished_at = NULL, run_at = ?3, order_key = ?4
-         WHERE ingestion_id = ?5 AND join_id = ?1 AND state = 'cancelled'",
-    )?
-    .execute(params![
-        join,
-        state.name(),
-        tx.now.0,
-        order_key(tx.now, part.belongs.priority),
-        part.belongs.ingestion_id.as_bytes()
-    ])
-    .map_err(sql_error("queue cancelled parts again"))?;
+    Ok(pieces)
+}
+
+fn move_tasks(tx: &mut Tx<'_>, belongs: &Belongs, revival: &Revival) -> Result<()> {
+    let now = tx.now.0;
+    let waits = task::queued_or_held(tx, belongs.batch_id)?.name();
+    for piece in &revival.replay {
+        apply(piece.state, TaskEvent::Replay)?;
+        tx.sql(
+            "UPDATE task SET state = ?2, epoch = epoch + 1, attempt = 0, size_attempt = 0, lost = 0,
+               finished_at = NULL, run_at = ?3, order_key = ?3 + priority * ?4 WHERE task_id = ?1",
+        )?
+        .execute(params![piece.task_id.0, waits, now, PRIORITY_STEP_MS])
+        .map_err(sql_error("replay a dead letter"))?;
+    }
+    for (join, parts) in &revival.reopen {
+        let state = apply(join.state, TaskEvent::Reopen)?;
+        let fresh = matches!(join.state, TaskState::Dead | TaskState::Dropped);
+        tx.sql(
+            "UPDATE task SET state = ?2, epoch = epoch + 1, owner = NULL, lease_until = NULL, lost = 0,
+               finished_at = NULL, open_parts = max(0, open_parts) + ?3, attempt = iif(?4, 0, attempt),
+               size_attempt = iif(?4, 0, size_attempt) WHERE task_id = ?1",
+        )?
+        .execute(params![join.task_id.0, state.name(), parts, fresh])
+        .map_err(sql_error("reopen a join"))?;
+    }
+    for piece in &revival.recall {
+        apply(piece.state, TaskEvent::Recall)?;
+        tx.sql(
+            "UPDATE task SET state = ?2, epoch = epoch + 1, lost = 0, finished_at = NULL, run_at = ?3,
+               order_key = ?3 + priority * ?4 WHERE task_id = ?1",
+        )?
+        .execute(params![piece.task_id.0, waits, now, PRIORITY_STEP_MS])
+        .map_err(sql_error("queue a cancelled part again"))?;
+    }
+    for piece in &revival.cancel {
+        let state = apply(piece.state, TaskEvent::Cancel)?;
+        // Raising the epoch is what stops a running worker: nothing it reports is accepted any more.
+        tx.sql(
+            "UPDATE task SET state = ?2, epoch = epoch + 1, owner = NULL, lease_until = NULL, finished_at = ?3
+             WHERE task_id = ?1",
+        )?
+        .execute(params![piece.task_id.0, state.name(), now])
+        .map_err(sql_error("stop a task"))?;
+    }
+    for piece in revival.drop.iter().filter(|piece| piece.state == TaskState::Dead) {
+        let state = apply(piece.state, TaskEvent::Drop)?;
+        tx.sql("UPDATE task SET state = ?2 WHERE task_id = ?1")?
+            .execute(params![piece.task_id.0, state.name()])
+            .map_err(sql_error("drop a dead letter"))?;
+    }
+    tx.aftermath.work |= revival.runs();
     Ok(())
 }
 

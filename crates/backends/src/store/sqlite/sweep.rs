@@ -41,6 +41,7 @@ pub(super) fn sweep(tx: &mut Tx<'_>, dead: &[WorkerId]) -> Result<Swept> {
     }
     tx.aftermath.work |= swept.requeued > 0;
     worker::forget(tx, dead)?;
+    worker::forget_unseen(tx)?;
     Ok(swept)
 }
 

@@ -15,6 +15,7 @@ use docmill_core::{Error, Result, crash};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::super::shared::once_more;
 use super::row::sql_error;
 use super::tx::{Aftermath, Tx};
 
@@ -209,7 +210,7 @@ fn run(
             }
             Err(error) if group.len() == 1 => {
                 for job in group {
-                    job.reply(Err(note(&error)));
+                    job.reply(Err(once_more(&error)));
                 }
             }
             Err(_) => {
@@ -322,9 +323,4 @@ impl<'c> Sync<'c> {
         }
         Ok(self.conn)
     }
-}
-
-/// The same error once more: errors carry their cause and cannot be cloned.
-fn note(error: &Error) -> Error {
-    docmill_core::error::ErrorNote::from(error).into()
 }

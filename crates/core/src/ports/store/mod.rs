@@ -224,7 +224,8 @@ pub trait Store: Access + Catalogue + Records {
     async fn add_children(&self, chunk: ChildChunk) -> Result<ChunkAnswer>;
     /// Hands work back untouched and uncharged.
     async fn release(&self, held: Vec<(TaskId, Epoch)>) -> Result<u64>;
-    /// Moves expired tasks, and those of workers that are known to be dead, back into the queue.
+    /// Moves expired tasks, and those of workers that are known to be dead, back into the queue. Workers that have not been
+    /// seen for ten minutes are dead.
     async fn sweep(&self, dead_workers: &[WorkerId]) -> Result<Swept>;
     /// Ends a task that `sweep` reported as exhausted.
     async fn bury(&self, task: TaskId, epoch: Epoch, error: ErrorNote, end: IngestionEnd) -> Result<()>;
@@ -248,11 +249,11 @@ pub trait Store: Access + Catalogue + Records {
 
     /// Announces a worker.
     async fn register_worker(&self, worker: NewWorker) -> Result<()>;
-    /// Keeps it listed.
+    /// Keeps it listed; one that was taken off the list though it lives is on it again.
     async fn beat(&self, worker: WorkerId) -> Result<()>;
     /// Takes it off the list; its tasks must have been released.
     async fn retire_worker(&self, worker: WorkerId) -> Result<()>;
-    /// Everyone on the list.
+    /// Everyone on the list who has been seen in the last two minutes.
     async fn workers(&self) -> Result<Vec<WorkerLine>>;
 
     // Steering.

@@ -42,7 +42,7 @@ macro_rules! evidence {
     () => {
         "(SELECT min(o.progress_at) FROM ingestion o
             WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review,
-          (d.title IS NOT NULL OR d.understood_in IS NULL)"
+          (d.title IS NOT NULL OR d.understood_in IS NULL), (d.transcription_key IS NOT NULL)"
     };
 }
 
@@ -66,7 +66,8 @@ fn state(c: &mut Columns<'_>, now: Timestamp) -> Result<(DocumentState, bool)> {
     let open = c.time_opt()?;
     let status = c.word_opt(IngestionStatus::from_name)?;
     let result = c.word_opt(ResultCode::from_name)?;
-    Ok(shared::document_state(open, status, result, c.flag()?, c.flag()?, now))
+    let flags = shared::Flags { needs_review: c.flag()?, titled: c.flag()?, readable: c.flag()? };
+    Ok(shared::document_state(open, status, result, flags, now))
 }
 
 /// The document behind a document or ingestion id.

@@ -11,6 +11,7 @@ use sqlx_core::query::query;
 use sqlx_postgres::{PgConnection, Postgres};
 
 use super::super::super::shared::look::{self as shared, Item, OpenTask, Surroundings};
+use super::super::super::shared::worker::shown_since;
 use super::super::row::{Columns, sql_error};
 use super::{evidence, evidence_from, state};
 
@@ -26,7 +27,7 @@ pub(in super::super) async fn why(
         Some(document) => document_state(conn, tenant, document, now).await?,
         None => item.status.name().to_owned(),
     };
-    let around = surroundings(conn, tenant, shared::foremost(&tasks)).await?;
+    let around = surroundings(conn, tenant, shared::foremost(&tasks), now).await?;
     Ok(Some(shared::why(id, &item, &tasks, state, &around, now)))
 }
 
@@ -120,6 +121,7 @@ async fn surroundings(
     conn: &mut PgConnection,
     tenant: TenantId,
     task: Option<&OpenTask>,
+    now: Timestamp,
 ) -> Result<Surroundings> {
     let Some(task) = task.filter(|t| t.state == TaskState::Queued) else {
         return Ok(Surroundings { kind_paused: false, any_worker: true, queued: 0 });
@@ -127,11 +129,13 @@ async fn surroundings(
     let row = query::<Postgres>(
         // A worker that names no kinds takes all.
         "SELECT EXISTS (SELECT 1 FROM paused_kind WHERE kind = $1),
-           EXISTS (SELECT 1 FROM worker WHERE kinds::jsonb = '[]' OR kinds::jsonb @> to_jsonb($1::text)),
+           EXISTS (SELECT 1 FROM worker
+             WHERE seen_at > $3 AND (kinds::jsonb = '[]' OR kinds::jsonb @> to_jsonb($1::text))),
            (SELECT count(*) FROM task WHERE state = 'queued' AND tenant_id = $2)",
     )
     .bind(&task.kind)
     .bind(tenant.0)
+    .bind(shown_since(now))
     .fetch_one(conn)
     .await
     .map_err(sql_error("look how busy the engine is"))?;

@@ -185,19 +185,28 @@ impl Store for PostgresStore {
     }
 
     async fn register_worker(&self, worker: NewWorker) -> Result<()> {
+        self.announced.add(worker.clone());
         transact!(&self.db, |tx| worker::register(&mut tx, &worker).await).map(|d| self.after(d))
     }
 
     async fn beat(&self, worker: WorkerId) -> Result<()> {
-        self.renewer.beat(worker).await
+        let known = self.renewer.beat(worker).await?;
+        match self.announced.find(worker) {
+            Some(again) if !known => self.register_worker(again).await,
+            _ => Ok(()),
+        }
     }
 
     async fn retire_worker(&self, worker: WorkerId) -> Result<()> {
+        self.announced.remove(worker);
         transact!(&self.db, |tx| worker::retire(&mut tx, worker).await).map(|d| self.after(d))
     }
 
     async fn workers(&self) -> Result<Vec<WorkerLine>> {
-        look!(of_engine(&self.db), |conn| worker::list(conn).await)
+        look!(of_engine(&self.db), |conn| match self.db.time.now(conn).await {
+            Ok(now) => worker::list(conn, now).await,
+            Err(error) => Err(error),
+        })
     }
 
     async fn pause_kind(&self, kind: &TaskKind, paused: bool) -> Result<()> {

@@ -37,14 +37,15 @@ use super::row::{Columns, sql_error};
 /// ended one ended.
 const EVIDENCE: &str = "(SELECT min(o.progress_at) FROM ingestion o
     WHERE o.document_id = d.document_id AND o.status = 'in_progress'), c.status, c.result, d.needs_review,
-    d.title IS NOT NULL OR d.understood_in IS NULL";
+    d.title IS NOT NULL OR d.understood_in IS NULL, d.transcription_key IS NOT NULL";
 const EVIDENCE_JOIN: &str = "LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id";
 
 fn state(c: &mut Columns<'_, '_>, now: Timestamp) -> Result<(DocumentState, bool)> {
     let open = c.time_opt()?;
     let status = c.word_opt(IngestionStatus::from_name)?;
     let result = c.word_opt(ResultCode::from_name)?;
-    Ok(shared::document_state(open, status, result, c.flag()?, c.flag()?, now))
+    let flags = shared::Flags { needs_review: c.flag()?, titled: c.flag()?, readable: c.flag()? };
+    Ok(shared::document_state(open, status, result, flags, now))
 }
 
 /// The document behind a document or ingestion id.

@@ -2,6 +2,7 @@
 
 use docmill_core::Result;
 use docmill_core::answer::{IndexState, IngestionCounts, StatusAnswer, TaskCounts};
+use docmill_core::clock::Timestamp;
 use docmill_core::id::TenantId;
 use docmill_core::ingestion::IngestionStatus;
 use rusqlite::Connection;
@@ -13,7 +14,12 @@ use super::{collect, first};
 /// Batches shown.
 const RECENT_BATCHES: usize = 20;
 
-pub(in super::super) fn status(conn: &Connection, tenant: TenantId, docs_per_s: f64) -> Result<StatusAnswer> {
+pub(in super::super) fn status(
+    conn: &Connection,
+    tenant: TenantId,
+    docs_per_s: f64,
+    now: Timestamp,
+) -> Result<StatusAnswer> {
     let count = |sql: &str| -> Result<u64> {
         conn.prepare_cached(sql)
             .and_then(|mut s| s.query_row([tenant.as_bytes()], |r| r.get::<_, i64>(0)))
@@ -30,7 +36,7 @@ pub(in super::super) fn status(conn: &Connection, tenant: TenantId, docs_per_s: 
             running: count("SELECT count(*) FROM task WHERE state = 'running' AND tenant_id = ?1")?,
             dead: count("SELECT count(*) FROM task WHERE state = 'dead' AND tenant_id = ?1")?,
         },
-        workers: worker::list(conn)?,
+        workers: worker::list(conn, now)?,
         docs_per_s,
         batches: batch::recent(conn, tenant, RECENT_BATCHES)?,
         index: IndexState { watermark: 0, last: follow::last_change(conn)? },

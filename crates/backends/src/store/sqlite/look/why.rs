@@ -10,6 +10,7 @@ use docmill_core::state::TaskState;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::super::super::shared::look::{self as shared, Item, OpenTask, Surroundings};
+use super::super::super::shared::worker::shown_since;
 use super::super::row::sql_error;
 use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, state};
 
@@ -25,7 +26,7 @@ pub(in super::super) fn why(
         Some(document) => document_state(conn, document, now)?,
         None => item.status.name().to_owned(),
     };
-    let around = surroundings(conn, tenant, shared::foremost(&tasks))?;
+    let around = surroundings(conn, tenant, shared::foremost(&tasks), now)?;
     Ok(Some(shared::why(id, &item, &tasks, state, &around, now)))
 }
 
@@ -81,11 +82,16 @@ fn document_state(conn: &Connection, document: DocumentId, now: Timestamp) -> Re
 }
 
 /// Only a queued task makes anyone ask how busy the engine is.
-fn surroundings(conn: &Connection, tenant: TenantId, task: Option<&OpenTask>) -> Result<Surroundings> {
+fn surroundings(
+    conn: &Connection,
+    tenant: TenantId,
+    task: Option<&OpenTask>,
+    now: Timestamp,
+) -> Result<Surroundings> {
     match task.filter(|t| t.state == TaskState::Queued) {
         Some(task) => Ok(Surroundings {
             kind_paused: kind_paused(conn, &task.kind)?,
-            any_worker: any_worker(conn, &task.kind)?,
+            any_worker: any_worker(conn, &task.kind, now)?,
             queued: queued(conn, tenant)?,
         }),
         None => Ok(Surroundings { kind_paused: false, any_worker: true, queued: 0 }),
@@ -100,11 +106,11 @@ fn kind_paused(conn: &Connection, kind: &str) -> Result<bool> {
 }
 
 /// A worker that names no kinds takes all.
-fn any_worker(conn: &Connection, kind: &str) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM worker
-        WHERE kinds = '[]' OR EXISTS (SELECT 1 FROM json_each(worker.kinds) WHERE value = ?1))";
+fn any_worker(conn: &Connection, kind: &str, now: Timestamp) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM worker WHERE seen_at > ?2
+        AND (kinds = '[]' OR EXISTS (SELECT 1 FROM json_each(worker.kinds) WHERE value = ?1)))";
     conn.prepare_cached(sql)
-        .and_then(|mut s| s.query_row([kind], |r| r.get(0)))
+        .and_then(|mut s| s.query_row(params![kind, shown_since(now)], |r| r.get(0)))
         .map_err(sql_error("look for workers"))
 }
 

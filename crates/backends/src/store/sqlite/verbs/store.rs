@@ -185,19 +185,26 @@ impl Store for SqliteStore {
     }
 
     async fn register_worker(&self, worker: NewWorker) -> Result<()> {
+        self.announced.add(worker.clone());
         self.writer.write(Lane::Usual, move |tx| worker::register(tx, &worker)).await
     }
 
     async fn beat(&self, worker: WorkerId) -> Result<()> {
-        self.writer.write_lightly(Lane::Urgent, move |tx| worker::beat(tx, worker)).await
+        let known = self.writer.write_lightly(Lane::Urgent, move |tx| worker::beat(tx, worker)).await?;
+        match self.announced.find(worker) {
+            Some(again) if !known => self.register_worker(again).await,
+            _ => Ok(()),
+        }
     }
 
     async fn retire_worker(&self, worker: WorkerId) -> Result<()> {
+        self.announced.remove(worker);
         self.writer.write(Lane::Urgent, move |tx| worker::retire(tx, worker)).await
     }
 
     async fn workers(&self) -> Result<Vec<WorkerLine>> {
-        self.readers.read(worker::list).await
+        let now = self.clock.now();
+        self.readers.read(move |conn| worker::list(conn, now)).await
     }
 
     async fn pause_kind(&self, kind: &TaskKind, paused: bool) -> Result<()> {
@@ -225,8 +232,8 @@ impl Store for SqliteStore {
     }
 
     async fn status(&self, tenant: TenantId) -> Result<StatusAnswer> {
-        let pace = self.pace.per_second(self.clock.monotonic());
-        self.readers.read(move |conn| look::status(conn, tenant, pace)).await
+        let (pace, now) = (self.pace.per_second(self.clock.monotonic()), self.clock.now());
+        self.readers.read(move |conn| look::status(conn, tenant, pace, now)).await
     }
 
     async fn work(&self, tenant: TenantId, batch: Option<BatchId>) -> Result<Vec<WorkLine>> {
