@@ -33,7 +33,10 @@ pub enum Outcome {
     /// It has no bytes.
     Empty,
     /// No reader takes it.
-    Unsupported,
+    Unsupported {
+        /// What it is.
+        media_type: String,
+    },
     /// It has members, but is itself too many containers deep.
     TooDeep(ErrorNote),
     /// It has members.
@@ -110,8 +113,10 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
     let carried = payload.carried();
     match outcome {
         Outcome::Received => Step::Next(first(bytes, &carried, engine)),
-        Outcome::Empty => Step::End(IngestionEnd::completed(ResultCode::Empty, Vec::new())),
-        Outcome::Unsupported => Step::End(IngestionEnd::completed(ResultCode::Unsupported, Vec::new())),
+        Outcome::Empty => Step::End(unread(ErrorKind::EmptyFile, "the file has no bytes")),
+        Outcome::Unsupported { media_type } => {
+            Step::End(unread(ErrorKind::UnsupportedFormat, &format!("no reader for `{media_type}`")))
+        }
         Outcome::TooDeep(error) => Step::End(IngestionEnd::failed(error)),
         Outcome::Stopped(error) => Step::End(match &payload.text {
             Some(text) => after_text(text, ResultCode::of(error.kind), vec![Problem::from(&error)]),
@@ -171,6 +176,12 @@ fn after_meaning(
         return Step::Next(new_task(unpack::document::KIND, Stage::Unpacking, bytes, &payload, engine));
     }
     Step::End(IngestionEnd::completed(text.result, text.problems))
+}
+
+/// The end of what has nothing that could be read, with the reason for whoever looks at it later. It is done, and no
+/// failure.
+fn unread(kind: ErrorKind, reason: &str) -> IngestionEnd {
+    IngestionEnd::completed(ResultCode::of(kind), vec![Problem::new(kind, reason)])
 }
 
 /// The same end, with one more problem.
@@ -374,7 +385,7 @@ mod tests {
         let outcomes = [
             Outcome::Received,
             Outcome::Empty,
-            Outcome::Unsupported,
+            Outcome::Unsupported { media_type: "application/x-unknown".into() },
             Outcome::TooDeep(note(&Error::nesting_too_deep("16 deep"))),
             Outcome::Container,
             Outcome::Readable,
