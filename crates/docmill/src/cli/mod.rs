@@ -198,7 +198,21 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         ))
         .with_hint("use `--data DIR`: a command talks to the process that owns the directory, if one runs"));
     }
-    let config = load(&flags(&cli.global, &command), environment)?;
+    let terminal = Terminal { json: cli.global.json, quiet: cli.global.quiet };
+    let config = match load(&flags(&cli.global, &command), environment) {
+        Ok(config) => config,
+        Err(refused) => {
+            // Whoever asks a program whether all is well is answered even if it is not.
+            match &command {
+                Command::Config(args) if args.is_check() && terminal.json => {
+                    config::broken(terminal, &refused)?;
+                }
+                Command::Doctor(_) if terminal.json => doctor::broken(terminal, &refused)?,
+                _ => {}
+            }
+            return Err(refused.error);
+        }
+    };
     let asked = log::Asked {
         verbose: cli.global.verbose,
         quiet: cli.global.quiet,
@@ -206,7 +220,6 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         filter: environment.text("DOCMILL_LOG"),
     };
     log::start(&asked, config.settings.log);
-    let terminal = Terminal { json: cli.global.json, quiet: cli.global.quiet };
     for warning in &config.warnings {
         if !terminal.quiet {
             complain(&format!("warning: {warning}"));
