@@ -286,6 +286,16 @@ fn events_are_json_lines_without_gaps() {
 }
 
 #[test]
+fn help_is_a_command_too() {
+    let mill = Mill::new();
+    let all = mill.run(&["help"]).expect(0).stdout;
+    assert_eq!(all, mill.run(&["--help"]).expect(0).stdout);
+    let one = mill.run(&["help", "schema", "add"]).expect(0).stdout;
+    assert!(one.contains("Usage: docmill schema add"), "{one}");
+    mill.run(&["help", "frobnicate"]).expect(2);
+}
+
+#[test]
 fn wrong_usage_is_2_and_an_unknown_id_is_3() {
     let mill = Mill::new();
     mill.run(&["frobnicate"]).expect(2);

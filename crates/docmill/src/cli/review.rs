@@ -10,7 +10,7 @@ use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use serde_json::Value;
 
-use super::{ask, print};
+use super::{ask, at_least_one, print};
 use crate::context::{Context, Exit};
 use crate::session::Session;
 use crate::terminal::{relative, table};
@@ -36,7 +36,7 @@ enum Command {
         #[arg(long)]
         done: bool,
         /// At most so many
-        #[arg(long, value_name = "N", default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
         limit: usize,
         /// `next` of the page before
         #[arg(long, value_name = "CURSOR")]
