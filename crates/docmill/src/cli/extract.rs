@@ -72,19 +72,19 @@ impl Args {
         let max_text = usize::try_from(cx.settings.llm.max_text_bytes).unwrap_or(usize::MAX);
         let task = Task { schema, sources, tries: self.tries, model, max_text };
         let reading = Reading::start_quick(cx, &self.when).await?;
-        let mut exit = Exit::Ok;
+        let mut failed = 0;
         for path in &self.files {
             match one(&reading, path, &task).await {
                 Ok(answer) if cx.terminal.json => cx.terminal.object(&answer)?,
                 Ok(answer) => cx.terminal.line(&human(&answer))?,
                 Err(error) => {
                     report(&error);
-                    exit = Exit::Error;
+                    failed += 1;
                 }
             }
         }
         reading.stop().await;
-        Ok(exit)
+        Ok(Exit::of(self.files.len() - failed, failed))
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     kinds: Vec<String>,
     /// How much to do at once
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// End when nothing is left to do
     #[arg(long)]

@@ -203,7 +203,8 @@ fn what_is_not_there_and_what_is_not_meant_are_problems_too() {
     house.client.get("/v1/nothing").problem(404, "not_found");
     house.client.get("/nothing.txt").problem(404, "not_found");
     house.client.json("PUT", "/v1/documents", &json!({})).problem(405, "method_not_allowed");
-    house.client.get("/v1/documents/nope").problem(400, "invalid_request");
+    house.client.get("/v1/documents/nope").problem(404, "not_found");
+    house.client.get("/v1/documents?status=failed").problem(400, "invalid_request");
     house.client.get("/v1/documents/018f0000-0000-7000-8000-000000000000").problem(404, "not_found");
     house.client.send("GET", "/v1/status", &[("Host", "evil.example")], &[]).problem(421, "misdirected");
     let origin = ("Origin", "https://evil.example");
