@@ -217,6 +217,25 @@ fn what_is_not_there_and_what_is_not_meant_are_problems_too() {
 }
 
 #[test]
+fn bodies_of_curl_are_json_and_those_of_pages_must_say_so() {
+    let house = House::open();
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let send =
+        |headers: &[(&str, &str)]| house.client.send("POST", "/v1/batches", headers, br#"{"priority":3}"#);
+    send(&[form]).expect(201);
+    send(&[]).expect(201);
+    let own = format!("http://{}", house.server.address);
+    for browser in [("Origin", own.as_str()), ("Sec-Fetch-Site", "same-origin"), ("Referer", own.as_str())] {
+        for headers in [&[browser][..], &[form, browser]] {
+            let problem = send(headers).problem(400, "invalid_request");
+            assert!(text(&problem, "hint").contains("Content-Type: application/json"), "{problem}");
+        }
+    }
+    send(&[("Origin", "https://evil.example"), form]).problem(403, "forbidden");
+    send(&[("Content-Type", "text/plain")]).problem(400, "invalid_request");
+}
+
+#[test]
 fn long_answers_are_compressed_for_those_who_take_it() {
     let house = House::open();
     let plain = house.client.get("/openapi.json").expect(200);
