@@ -1,7 +1,7 @@
 //! `docmill work`.
 
 use docmill_core::Result;
-use docmill_pipeline::EngineOptions;
+use docmill_pipeline::{EngineOptions, is_reserved_kind};
 
 use crate::context::{Context, Exit};
 use crate::scraped::Scraped;
@@ -42,6 +42,10 @@ impl Args {
     }
 
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        for kind in cx.settings.engine.kinds.iter().filter(|kind| is_reserved_kind(kind)) {
+            cx.terminal
+                .note(&format!("note: no task of the kind `{kind}` exists yet, so nothing of it is done"));
+        }
         let signals = Signals::listen()?;
         let owner = Session::own(&cx.settings, &cx.clock, "work").await?;
         let mut options = EngineOptions::new(&cx.settings.engine);
