@@ -217,6 +217,21 @@ fn what_is_not_there_and_what_is_not_meant_are_problems_too() {
 }
 
 #[test]
+fn original_that_is_missing_is_told_without_the_place_where_it_lay() {
+    let house = House::open();
+    let id = text(&house.add("a.txt", b"the quick brown alpaca"), "document_id").to_owned();
+    std::fs::remove_file(house.mill.data().join(format!("blobs/documents/{id}.txt"))).unwrap();
+    let path = format!("/v1/documents/{id}/content");
+    for headers in [&[][..], &[("Range", "bytes=0-3")]] {
+        let problem = house.client.send("GET", &path, headers, &[]).problem(404, "not_found");
+        assert!(
+            text(&problem, "detail").contains("is missing") && problem.to_string().contains("docmill audit")
+        );
+        assert!(!problem.to_string().contains(house.mill.root().to_str().unwrap()), "{problem}");
+    }
+}
+
+#[test]
 fn bodies_of_curl_are_json_and_those_of_pages_must_say_so() {
     let house = House::open();
     let form = ("Content-Type", "application/x-www-form-urlencoded");
