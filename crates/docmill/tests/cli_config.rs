@@ -76,6 +76,37 @@ fn show_says_where_each_value_comes_from() {
 }
 
 #[test]
+fn show_gives_programs_values_as_they_are() {
+    let mill = Mill::new();
+    let said = mill.run(&["config", "show", "--json"]).expect(0).json();
+    let value = |name: &str| said["settings"][name]["value"].clone();
+    assert_eq!((value("engine.slots"), value("tenant")), (8.into(), "local".into()));
+    assert_eq!((value("engine.lease"), value("ocr.threshold")), ("1m".into(), 0.7.into()));
+    assert!(value("ocr.languages").as_array().unwrap().contains(&"eng".into()), "{said}");
+}
+
+#[test]
+fn engine_of_recognition_and_place_of_the_queue_are_settings() {
+    let mill = Mill::new();
+    let check = |name: &str, value: &str| finish(mill.command(&["config", "check"]).env(name, value));
+    for engine in ["auto", "tesseract", "off"] {
+        check("DOCMILL_OCR_ENGINE", engine).expect(0);
+    }
+    check("DOCMILL_OCR_ENGINE", "abbyy").expect(1).says(&["`ocr.engine`", "`abbyy`", "`tesseract`"]);
+    check("DOCMILL_QUEUE_URL", "store:").expect(0);
+    for url in ["redis://joe:hunter2@here/0", "sqs://queue"] {
+        let run =
+            check("DOCMILL_QUEUE_URL", url).expect(1).says(&["`queue.url`", "`store:`", "`postgres://…`"]);
+        assert!(!run.stderr.contains("hunter2"), "{}", run.stderr);
+    }
+    let mut command = mill.command(&["doctor", "--json"]);
+    let doctor = finish(command.env("DOCMILL_OCR_ENGINE", "off")).expect(0).json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let ocr = checks.iter().find(|check| check["name"] == "ocr").unwrap();
+    assert!(ocr["detail"].as_str().unwrap().contains("`ocr.engine` is `off`"), "{ocr}");
+}
+
+#[test]
 fn an_unknown_variable_is_a_warning() {
     let mill = Mill::new();
     let mut command = mill.command(&["config", "check"]);

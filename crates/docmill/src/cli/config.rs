@@ -68,6 +68,8 @@ fn show(cx: &Context, origin: bool) -> Result<()> {
         let entries: Map<_, _> = values
             .map(|(path, value)| {
                 let at = cx.config.options.at(&path).to_string();
+                // What is written in the file is JSON but for the name: texts, numbers, and lists of them.
+                let value = serde_json::from_str(&value).unwrap_or(Value::String(value));
                 (path, json!({ "value": value, "origin": at }))
             })
             .collect();
