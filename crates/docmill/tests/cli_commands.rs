@@ -310,6 +310,32 @@ fn help_is_a_command_too() {
 }
 
 #[test]
+fn documents_are_processed_again_by_what_lists_know_of_them() {
+    let mill = Mill::new();
+    mill.write("a.txt", "the quick brown alpaca\n");
+    mill.run(&["ingest", "in", "--batch", "first"]).expect(0);
+    mill.write("b.txt", "a slow green alpaca\n");
+    mill.run(&["ingest", "in/b.txt", "--batch", "second"]).expect(0);
+    let count = |args: &[&str]| {
+        let args = [&["reprocess", "--dry-run", "--json"], args].concat();
+        mill.run(&args).expect(0).json()["count"].as_u64().unwrap()
+    };
+    assert_eq!(count(&[]), 2, "to count all changes nothing");
+    assert_eq!(count(&["--where", "name=a.txt"]), 1);
+    assert_eq!(count(&["--where", "name=none.txt"]), 0);
+    assert_eq!(count(&["--where", "batch=second and state=ready"]), 1);
+    assert_eq!(count(&["--where", "batch=second and name=a.txt"]), 0);
+    assert_eq!(count(&["--where", "tag=nothing"]), 0);
+    mill.run(&["reprocess", "--where", "batch=third"]).expect(3).says(&["third"]);
+    mill.run(&["reprocess", "--where", "size=3"]).expect(2).says(&["`tag`"]);
+    // Every stage of the vocabulary can be named.
+    assert_eq!(count(&["--all", "--from", "embedding"]), 2);
+    let drawn = mill.run(&["reprocess", "--all", "--from", "rendering", "--json"]).expect(0);
+    let drawn = drawn.says(&["nothing to render"]).json();
+    assert_eq!((&drawn["count"], &drawn["reasons"]["drawn_when_viewed"]), (&0.into(), &2.into()), "{drawn}");
+}
+
+#[test]
 fn wrong_usage_is_2_and_an_unknown_id_is_3() {
     let mill = Mill::new();
     mill.run(&["frobnicate"]).expect(2);

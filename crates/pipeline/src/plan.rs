@@ -292,15 +292,17 @@ pub fn begin_at(stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSett
     let outcome = match stage {
         Stage::Queued | Stage::Intake => Outcome::Received,
         Stage::Unpacking => Outcome::Container,
-        // Indexing is no task: a text that is committed again is indexed again.
-        Stage::Transcribing | Stage::Indexing => Outcome::Readable,
+        // Neither is a task: a text that is committed again is indexed again, by its words and by what they mean.
+        Stage::Transcribing | Stage::Embedding | Stage::Indexing => Outcome::Readable,
         Stage::Classifying => {
             return Some(new_task(classify::document::KIND, stage, 0, payload, engine));
         }
         Stage::Extracting => {
             return Some(new_task(extract::record::KIND, stage, bytes, payload, engine));
         }
-        Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => return None,
+        Stage::Rendering | Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => {
+            return None;
+        }
     };
     match after(outcome, bytes, payload, engine) {
         Step::Next(task) => Some(task),
