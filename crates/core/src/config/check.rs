@@ -1,6 +1,5 @@
 //! What must hold between settings that are fine one by one.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::options::Schemes;
@@ -34,7 +33,7 @@ pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
     if settings.tenant.is_empty() || settings.tenant.chars().any(char::is_control) {
         add(&mut found, "tenant", "must have a name without control characters", "leave it out for `local`");
     }
-    if settings.listen.parse::<SocketAddr>().is_err() {
+    if parse_address(&settings.listen).is_none() {
         let message = format!("`{}` is not an address and a port", settings.listen);
         add(&mut found, "listen", &message, "write for instance `127.0.0.1:8420`");
     }
