@@ -96,6 +96,14 @@ pub struct SchemasAnswer {
     pub items: Vec<SchemaLine>,
 }
 
+impl SchemasAnswer {
+    /// The names of the fields of a schema; none if nobody knows it.
+    pub fn fields_of(&self, schema: &str) -> Vec<String> {
+        let found = self.items.iter().find(|line| line.name == schema);
+        found.into_iter().flat_map(|line| &line.fields).map(|field| field.name.clone()).collect()
+    }
+}
+
 /// A schema in a list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaLine {
