@@ -1,6 +1,5 @@
 //! `docmill search`.
 
-use docmill_core::Result;
 use docmill_core::answer::{SearchAnswer, StatusAnswer};
 use docmill_core::call::Call;
 use docmill_core::text::shown;
@@ -23,7 +22,7 @@ pub(super) struct Args {
     #[arg(long, default_value = "text", value_parser = ["text", "semantic", "hybrid"])]
     mode: String,
     /// At most so many hits
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     limit: usize,
     /// Only documents where this holds (`type`, `media_type`, `name`, `language`, `tag`, `date_from`, `date_to`), for
     /// instance `type=invoice`; may be repeated

@@ -107,8 +107,10 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         }
         Call::ChangeBatch { batch, change } => change_batch(inner, tenant, &batch, change).await,
         Call::PauseKind { kind, paused } => {
-            store.pause_kind(&known_kind(&kind)?, paused).await?;
-            counted(1)
+            let kind = known_kind(&kind)?;
+            let held = store.status(tenant).await?.paused_kinds.iter().any(|held| held == kind.as_str());
+            store.pause_kind(&kind, paused).await?;
+            counted(u64::from(held != paused))
         }
         Call::DeadList { limit } => {
             json(DeadAnswer { dead: store.dead(tenant, limit.min(MAX_LIMIT)).await? })
@@ -195,7 +197,6 @@ async fn seal_batch(inner: &Inner, tenant: TenantId, batch: BatchId, walk: Walk)
     json(totals)
 }
 
-/// By id or name, or `not_found`.
 /// Documents that facets are counted over. Reading so many takes some tens of milliseconds.
 const FACETED: usize = 10_000;
 
@@ -221,6 +222,7 @@ async fn facets(inner: &Inner, tenant: TenantId) -> Result<FacetsAnswer> {
     Ok(facets)
 }
 
+/// By id or name, or `not_found`.
 pub(super) async fn find_batch(inner: &Inner, tenant: TenantId, batch: &str) -> Result<BatchTotals> {
     inner.deps.store.find_batch(tenant, batch).await?.ok_or_else(|| {
         Error::not_found(format!("no batch has the id or name `{}`", docmill_core::text::shown(batch)))

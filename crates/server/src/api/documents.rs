@@ -119,8 +119,9 @@ fn showing(path: &'static str, id: &'static str) -> Operation {
         .answers_nothing(304, "The caller has this answer already.")
 }
 
-/// Which documents.
+/// Which documents. A filter that is not known is refused, as ignoring it would list what was not asked for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct ListParams {
     /// `next_cursor` of the page before.
     cursor: Option<String>,
