@@ -62,7 +62,8 @@ macro_rules! uuid_id {
             type Err = Error;
             fn from_str(text: &str) -> Result<Self> {
                 Uuid::parse_str(text).map(Self).map_err(|e| {
-                    Error::invalid_request(format!("`{text}` is no {} id", $noun))
+                    // Nothing is called so, and whoever asks for it is told what they would be of any other id.
+                    Error::not_found(format!("`{text}` is no {} id", $noun))
                         .with_hint("ids look like `01900000-0000-7000-8000-000000000000`")
                         .with_source(e)
                 })

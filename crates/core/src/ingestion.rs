@@ -58,10 +58,14 @@ pub enum Stage {
     Unpacking,
     /// Bytes to text.
     Transcribing,
+    /// Drawing its pages. No task is in this stage: they are drawn when somebody looks at them.
+    Rendering,
     /// Asking a model what it is.
     Classifying,
     /// Taking its fields from it.
     Extracting,
+    /// Finding out what its text means, for search. No task is in this stage: it follows the indexing.
+    Embedding,
     /// Done, but not yet searchable.
     Indexing,
     /// Done.
@@ -81,8 +85,10 @@ impl Stage {
         Self::Intake,
         Self::Unpacking,
         Self::Transcribing,
+        Self::Rendering,
         Self::Classifying,
         Self::Extracting,
+        Self::Embedding,
         Self::Indexing,
         Self::Completed,
         Self::Failed,
@@ -97,8 +103,10 @@ impl Stage {
             Self::Intake => "intake",
             Self::Unpacking => "unpacking",
             Self::Transcribing => "transcribing",
+            Self::Rendering => "rendering",
             Self::Classifying => "classifying",
             Self::Extracting => "extracting",
+            Self::Embedding => "embedding",
             Self::Indexing => "indexing",
             Self::Completed => "completed",
             Self::Failed => "failed",

@@ -35,6 +35,32 @@ impl OcrMode {
     }
 }
 
+/// What text is recognised with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum OcrEngine {
+    /// Whatever is installed: Tesseract, and a second engine where it does not do well.
+    #[default]
+    Auto,
+    /// Tesseract alone.
+    Tesseract,
+    /// Nothing.
+    Off,
+}
+
+impl OcrEngine {
+    /// Every choice.
+    pub const ALL: &'static [Self] = &[Self::Auto, Self::Tesseract, Self::Off];
+
+    /// As written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Tesseract => "tesseract",
+            Self::Off => "off",
+        }
+    }
+}
+
 /// A page as a picture.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Scan {

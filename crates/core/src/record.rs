@@ -96,6 +96,14 @@ pub struct SchemasAnswer {
     pub items: Vec<SchemaLine>,
 }
 
+impl SchemasAnswer {
+    /// The names of the fields of a schema; none if nobody knows it.
+    pub fn fields_of(&self, schema: &str) -> Vec<String> {
+        let found = self.items.iter().find(|line| line.name == schema);
+        found.into_iter().flat_map(|line| &line.fields).map(|field| field.name.clone()).collect()
+    }
+}
+
 /// A schema in a list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaLine {
@@ -150,6 +158,20 @@ pub struct SchemaAnswer {
     pub created_at: Option<Timestamp>,
     /// The JSON Schema.
     pub schema: Value,
+}
+
+/// A schema with a title: where the text of one has none, it is called `name`. What is no object stays as it is, for whoever
+/// reads it to refuse.
+pub fn titled(schema: &str, name: &str) -> String {
+    let untitled = matches!(
+        serde_json::from_str(schema),
+        Ok(Value::Object(top)) if !top.is_empty() && !top.contains_key("title")
+    );
+    match schema.split_once('{') {
+        // Into the text, as a map of JSON would forget the order of its fields.
+        Some((before, rest)) if untitled => format!("{before}{{\"title\":{},{rest}", Value::from(name)),
+        _ => schema.to_owned(),
+    }
 }
 
 /// `schema add`.
@@ -266,4 +288,17 @@ pub enum SchemaRef {
     Named(String),
     /// One that is tried before it is kept, as a text.
     Given(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titled_names_a_schema_that_has_no_name_and_leaves_all_others_alone() {
+        assert_eq!(titled(r#" {"b": 1, "a": 2}"#, "slip"), r#" {"title":"slip","b": 1, "a": 2}"#);
+        for other in [r#"{"title": "bill", "b": 1}"#, r#"{"title": 3}"#, "{}", "[{}]", "{\"b\": ", "no"] {
+            assert_eq!(titled(other, "slip"), other);
+        }
+    }
 }

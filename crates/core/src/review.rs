@@ -22,6 +22,15 @@ pub const MAX_CORRECTED: usize = 300;
 /// A review has the id of the ingestion whose record it is about.
 pub type ReviewId = IngestionId;
 
+/// The id of a review that somebody has typed.
+pub fn review_id(text: &str) -> Result<ReviewId> {
+    text.parse().map_err(|e: Error| {
+        Error::not_found(format!("`{text}` is no review id"))
+            .with_hint("`docmill review list` shows the reviews there are")
+            .with_source(e)
+    })
+}
+
 /// How a review stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

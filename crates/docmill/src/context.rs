@@ -52,6 +52,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl Exit {
+    /// How a command ended that did one thing for each of several files.
+    pub(crate) fn of(done: usize, failed: usize) -> Self {
+        match (done, failed) {
+            (_, 0) => Self::Ok,
+            (0, _) => Self::Error,
+            _ => Self::SomeFailed,
+        }
+    }
+}
+
 /// Says what went wrong, why, and what to do, and how the process should end.
 pub(crate) fn report(error: &Error) -> Exit {
     if is_closed(error) {

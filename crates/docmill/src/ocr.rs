@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use docmill_core::config::OcrSettings;
+use docmill_core::ocr::OcrEngine;
 use docmill_core::wire::Layer;
 use docmill_core::{Error, Result};
 
@@ -64,6 +65,10 @@ impl Found {
 
 /// Looks for Tesseract; the error says what is missing and how to get it.
 pub(crate) fn find(settings: &OcrSettings, data: &Path) -> Result<Found> {
+    if settings.engine == OcrEngine::Off {
+        return Err(Error::missing_dependency("`ocr.engine` is `off`")
+            .with_hint("`auto` is the setting that recognises text"));
+    }
     for name in &settings.languages {
         let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !plain {
@@ -99,7 +104,7 @@ pub(crate) fn find(settings: &OcrSettings, data: &Path) -> Result<Found> {
             format!("no model for `{}` (apt-get install {})", absent.join("`, `"), packages(&absent));
         vec![Layer { name: "languages".into(), active: false, detail }]
     };
-    let ppocr = PPOCR.find(data);
+    let ppocr = if settings.engine == OcrEngine::Tesseract { None } else { PPOCR.find(data) };
     if ppocr.is_some() {
         identity.push_str(&format!(" {}", PPOCR.name));
     }
@@ -189,6 +194,13 @@ mod tests {
         );
         let nowhere = OcrSettings { library: "/nowhere/libtesseract.so.5".into(), ..settings };
         assert!(find(&nowhere, Path::new("/nowhere")).unwrap_err().hint().unwrap().contains("libtesseract5"));
+    }
+
+    #[test]
+    fn find_finds_nothing_where_it_is_switched_off() {
+        let (_folder, settings) = installed(&["eng"]);
+        let off = OcrSettings { engine: OcrEngine::Off, ..settings };
+        assert!(find(&off, Path::new("/nowhere")).unwrap_err().message().contains("`ocr.engine` is `off`"));
     }
 
     #[test]

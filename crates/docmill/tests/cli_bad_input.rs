@@ -112,6 +112,37 @@ fn an_empty_file_completes() {
 }
 
 #[test]
+fn what_cannot_be_read_keeps_the_reason_that_reading_gives_and_is_no_failure() {
+    let mill = Mill::new();
+    let files =
+        [("empty.txt", &b""[..], "ready", "EMPTY"), ("thing.bin", &[7; 80], "unsupported", "UNSUPPORTED")];
+    for (name, content, ..) in files {
+        mill.write(name, content);
+    }
+    let run = mill.run(&["ingest", "in", "--json"]).expect(0);
+    let run = run.says(&["note: 1 item: unsupported_format: no reader for `application/octet-stream`"]);
+    assert_eq!((&run.json()["completed"], &run.json()["failed"]), (&2.into(), &0.into()));
+    let list = mill.run(&["list", "--json"]).expect(0).json();
+    for (name, _, state, code) in files {
+        let read = mill.run(&["read", &format!("in/{name}"), "--json"]).expect(0).json();
+        let documents = list["documents"].as_array().unwrap();
+        let id = documents.iter().find(|line| line["name"] == name).unwrap()["document_id"].as_str().unwrap();
+        let shown = mill.run(&["show", id, "--json"]).expect(0).json();
+        assert_eq!(shown["problems"], read["problems"], "{name}");
+        assert_eq!(
+            (&shown["state"], &shown["problems"][0]["code"]),
+            (&state.into(), &code.into()),
+            "{shown}"
+        );
+        assert_eq!((&shown["needs_review"], &shown["name"]), (&false.into(), &name.into()), "{shown}");
+        let why = mill.run(&["why", id, "--json"]).expect(0).json();
+        assert_eq!((&why["state"], &why["stage"]), (&state.into(), &"completed".into()), "{why}");
+    }
+    let status = mill.run(&["status", "--json"]).expect(0).json();
+    assert_eq!(status["ingestions"]["failed"], 0, "{status}");
+}
+
+#[test]
 fn a_file_over_the_limit_is_refused_with_the_limit_and_the_setting() {
     let mill = Mill::new();
     mill.write("good.txt", "x\n");

@@ -205,6 +205,19 @@ fn read_stores_nothing_and_answers_a_line_a_file_in_order() {
 }
 
 #[test]
+fn one_file_that_is_missing_keeps_the_others_from_nothing() {
+    let mill = Mill::new();
+    mill.write("a.txt", "It comes to 12.50 GBP\n");
+    for command in [&["read"][..], &["classify"], &["extract", "--schema", "receipt"]] {
+        let both = [command, &["--json", "in/a.txt", "in/none.txt"]].concat();
+        let said = mill.run(&both).expect(7).says(&["none.txt"]).json();
+        assert_eq!(said["path"], "in/a.txt");
+        let none = [command, &["in/none.txt", "in/nothing.txt"]].concat();
+        mill.run(&none).expect(1).says(&["none.txt", "nothing.txt"]);
+    }
+}
+
+#[test]
 fn index_is_rebuilt_from_what_was_read() {
     let mill = Mill::new();
     mill.write("a.txt", "the quick brown alpaca\n");
@@ -223,7 +236,8 @@ fn search_without_a_model_finds_by_words_and_says_so() {
     mill.write("b.txt", "a slow green alpaca\n");
     mill.run(&["ingest", "in"]).expect(0);
     // Nobody knows what is meant; the way out is named.
-    mill.run(&["search", "camels", "--mode", "semantic"]).expect(2).says(&["docmill models pull"]);
+    mill.run(&["search", "camels", "--mode", "semantic"]).expect(1).says(&["docmill models pull"]);
+    mill.run(&["search", "camels", "--limit", "0"]).expect(2);
     let found = mill.run(&["search", "quick alpaca", "--mode", "hybrid", "--json"]).expect(0).json();
     assert_eq!((found["mode"].as_str(), found["hits"].as_array().unwrap().len()), (Some("text"), 1));
     assert!(found["note"].as_str().unwrap().contains("docmill models pull"), "{found}");
@@ -286,6 +300,42 @@ fn events_are_json_lines_without_gaps() {
 }
 
 #[test]
+fn help_is_a_command_too() {
+    let mill = Mill::new();
+    let all = mill.run(&["help"]).expect(0).stdout;
+    assert_eq!(all, mill.run(&["--help"]).expect(0).stdout);
+    let one = mill.run(&["help", "schema", "add"]).expect(0).stdout;
+    assert!(one.contains("Usage: docmill schema add"), "{one}");
+    mill.run(&["help", "frobnicate"]).expect(2);
+}
+
+#[test]
+fn documents_are_processed_again_by_what_lists_know_of_them() {
+    let mill = Mill::new();
+    mill.write("a.txt", "the quick brown alpaca\n");
+    mill.run(&["ingest", "in", "--batch", "first"]).expect(0);
+    mill.write("b.txt", "a slow green alpaca\n");
+    mill.run(&["ingest", "in/b.txt", "--batch", "second"]).expect(0);
+    let count = |args: &[&str]| {
+        let args = [&["reprocess", "--dry-run", "--json"], args].concat();
+        mill.run(&args).expect(0).json()["count"].as_u64().unwrap()
+    };
+    assert_eq!(count(&[]), 2, "to count all changes nothing");
+    assert_eq!(count(&["--where", "name=a.txt"]), 1);
+    assert_eq!(count(&["--where", "name=none.txt"]), 0);
+    assert_eq!(count(&["--where", "batch=second and state=ready"]), 1);
+    assert_eq!(count(&["--where", "batch=second and name=a.txt"]), 0);
+    assert_eq!(count(&["--where", "tag=nothing"]), 0);
+    mill.run(&["reprocess", "--where", "batch=third"]).expect(3).says(&["third"]);
+    mill.run(&["reprocess", "--where", "size=3"]).expect(2).says(&["`tag`"]);
+    // Every stage of the vocabulary can be named.
+    assert_eq!(count(&["--all", "--from", "embedding"]), 2);
+    let drawn = mill.run(&["reprocess", "--all", "--from", "rendering", "--json"]).expect(0);
+    let drawn = drawn.says(&["nothing to render"]).json();
+    assert_eq!((&drawn["count"], &drawn["reasons"]["drawn_when_viewed"]), (&0.into(), &2.into()), "{drawn}");
+}
+
+#[test]
 fn wrong_usage_is_2_and_an_unknown_id_is_3() {
     let mill = Mill::new();
     mill.run(&["frobnicate"]).expect(2);
@@ -293,9 +343,14 @@ fn wrong_usage_is_2_and_an_unknown_id_is_3() {
     mill.run(&["reprocess"]).expect(2);
     mill.run(&["--server", "http://example", "status"]).expect(2).says(&["later version"]);
     let unknown = "01900000-0000-7000-8000-000000000000";
-    for command in ["show", "text", "why"] {
+    for command in ["show", "text", "why", "retry", "reprocess"] {
         mill.run(&[command, unknown]).expect(3).says(&[unknown]);
+        // What is no id at all is the id of nothing.
+        mill.run(&[command, "nosuch"]).expect(3).says(&["nosuch"]);
     }
+    mill.run(&["review", "show", "1"]).expect(3).says(&["`1` is no review id", "docmill review list"]);
+    mill.run(&["work", "--slots", "0"]).expect(2);
+    mill.run(&["list", "--limit", "0"]).expect(2);
     mill.run(&["cancel", "nosuch"]).expect(3).says(&["nosuch"]);
     mill.run::<&str>(&["--version"]).expect(0);
 }

@@ -31,6 +31,33 @@ fn a_broken_file_reports_every_mistake_with_its_line_and_nothing_starts() {
 }
 
 #[test]
+fn programs_are_answered_with_an_object_when_the_configuration_is_broken() {
+    let mill = Mill::new();
+    let config = mill.path("my.toml");
+    std::fs::write(&config, "tennant = \"x\"\n[store]\nurl = \"mysql://joe:hunter2@db/x\"\n").unwrap();
+    let config = config.to_str().unwrap();
+    let run = mill.run(&["--config", config, "config", "check", "--json"]).expect(1).says(&["2 problems"]);
+    let said = run.json();
+    assert_eq!((&said["ok"], said["problems"].as_array().unwrap().len()), (&false.into(), 2));
+    let first = &said["problems"][0];
+    assert!(first["at"].as_str().unwrap().ends_with("my.toml:1"), "{first}");
+    assert_eq!(first["message"], "there is no setting `tennant`");
+    assert!(first["hint"].as_str().unwrap().contains("`tenant`"), "{first}");
+    let doctor = mill.run(&["--config", config, "doctor", "--json"]).expect(1);
+    assert!(!doctor.stdout.contains("hunter2") && !run.stdout.contains("hunter2"), "{}", doctor.stdout);
+    let said = doctor.json();
+    let check = said["checks"].as_array().unwrap().iter().find(|check| check["name"] == "configuration");
+    let check = check.unwrap();
+    assert_eq!((&said["ok"], &check["ok"]), (&false.into(), &false.into()));
+    assert!(check["detail"].as_str().unwrap().contains("`tennant`") && check["hint"].is_string(), "{check}");
+    // A file that is not there has no lines to name.
+    let said = mill.run(&["--config", "none.toml", "config", "check", "--json"]).expect(1).json();
+    assert!(said["problems"][0]["message"].as_str().unwrap().contains("none.toml"), "{said}");
+    let good = mill.run(&["config", "check", "--json"]).expect(0).json();
+    assert_eq!((&good["ok"], good["problems"].as_array().unwrap().len()), (&true.into(), 0));
+}
+
+#[test]
 fn show_says_where_each_value_comes_from() {
     let mill = Mill::new();
     std::fs::create_dir(mill.data()).unwrap();
@@ -46,6 +73,37 @@ fn show_says_where_each_value_comes_from() {
         let line = run.stdout.lines().find(|line| line.starts_with(&format!("{setting} "))).unwrap();
         assert!(line.contains(value) && line.contains(origin), "{line}");
     }
+}
+
+#[test]
+fn show_gives_programs_values_as_they_are() {
+    let mill = Mill::new();
+    let said = mill.run(&["config", "show", "--json"]).expect(0).json();
+    let value = |name: &str| said["settings"][name]["value"].clone();
+    assert_eq!((value("engine.slots"), value("tenant")), (8.into(), "local".into()));
+    assert_eq!((value("engine.lease"), value("ocr.threshold")), ("1m".into(), 0.7.into()));
+    assert!(value("ocr.languages").as_array().unwrap().contains(&"eng".into()), "{said}");
+}
+
+#[test]
+fn engine_of_recognition_and_place_of_the_queue_are_settings() {
+    let mill = Mill::new();
+    let check = |name: &str, value: &str| finish(mill.command(&["config", "check"]).env(name, value));
+    for engine in ["auto", "tesseract", "off"] {
+        check("DOCMILL_OCR_ENGINE", engine).expect(0);
+    }
+    check("DOCMILL_OCR_ENGINE", "abbyy").expect(1).says(&["`ocr.engine`", "`abbyy`", "`tesseract`"]);
+    check("DOCMILL_QUEUE_URL", "store:").expect(0);
+    for url in ["redis://joe:hunter2@here/0", "sqs://queue"] {
+        let run =
+            check("DOCMILL_QUEUE_URL", url).expect(1).says(&["`queue.url`", "`store:`", "`postgres://…`"]);
+        assert!(!run.stderr.contains("hunter2"), "{}", run.stderr);
+    }
+    let mut command = mill.command(&["doctor", "--json"]);
+    let doctor = finish(command.env("DOCMILL_OCR_ENGINE", "off")).expect(0).json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let ocr = checks.iter().find(|check| check["name"] == "ocr").unwrap();
+    assert!(ocr["detail"].as_str().unwrap().contains("`ocr.engine` is `off`"), "{ocr}");
 }
 
 #[test]

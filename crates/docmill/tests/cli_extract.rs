@@ -87,6 +87,27 @@ fn mistakes_in_a_schema_are_named_before_anything_is_read() {
     refused(2, "in/odd.json", &["odd.json", "colour", "normalise"]);
 }
 
+#[test]
+fn schemas_that_were_added_and_files_of_any_name_are_schemas() {
+    let mill = Mill::new();
+    mill.write("r.xml", INVOICE);
+    let text = r#"{"properties": {"note": {"type": "string", "x-docmill": {"labels": ["note"]}}}}"#;
+    mill.write("slip.json", text);
+    mill.write("plain", text);
+    let extract = |schema: &str| mill.run(&["extract", "in/r.xml", "--schema", schema, "--json"]);
+    // A file that does not say what it is called is called like the file.
+    assert_eq!(extract("in/slip.json").expect(0).json()["schema"], "slip");
+    assert_eq!(extract("in/plain").expect(0).json()["schema"], "plain");
+    extract("note").expect(2).says(&["there is no schema `note`"]);
+    assert!(!mill.data().try_exists().unwrap(), "nothing is made to look for a schema");
+    mill.run(&["schema", "add", "in/slip.json"]).expect(2).says(&["no `title`", "--name"]);
+    mill.run(&["schema", "add", "in/slip.json", "--name", "note"]).expect(0);
+    assert_eq!(extract("note").expect(0).json()["schema"], "note");
+    extract("nota").expect(2).says(&["there is no schema `nota`"]);
+    let empty = mill.run(&["export", "--schema", "note", "-o", "-"]).expect(0).stdout;
+    assert!(empty.starts_with("document_id,name,") && empty.ends_with(",version,note\r\n"), "{empty}");
+}
+
 const RECEIPT: &str =
     "Corner Shop\n12 High Street, Leeds\n9 March 2024\n\nTea and a bun\nIt comes to 12.50 GBP\n";
 

@@ -109,6 +109,20 @@ fn paused_kind_is_left_alone_until_it_is_resumed() {
     mill.run(&["resume", "--kind", "extract-text"]).expect(0);
     mill.run(&["work", "--exit-when-idle"]).expect(0);
     assert_eq!(ingestions(&mill, "completed"), 3);
+    // What is not held cannot be freed.
+    assert_eq!(count(&mill, &["resume", "--kind", "extract-text"]), 0);
+}
+
+#[test]
+fn worker_may_be_limited_to_kinds_that_no_task_has_yet() {
+    let mill = queued(1);
+    let kinds = "text-from-image,render-pdf";
+    let run = mill.run(&["work", "--exit-when-idle", "--kinds", kinds]).expect(0);
+    run.says(&["no task of the kind `text-from-image` exists yet", "`render-pdf`"]);
+    assert_eq!(ingestions(&mill, "completed"), 0);
+    mill.run(&["work", "--exit-when-idle", "--kinds", "frobnicate"])
+        .expect(2)
+        .says(&["frobnicate", "extract-text"]);
 }
 
 #[test]

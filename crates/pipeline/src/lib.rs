@@ -22,7 +22,7 @@ pub mod stages;
 mod transcripts;
 
 pub use deps::Deps;
-pub use engine::{EngineHandle, EngineOptions};
+pub use engine::{EngineHandle, EngineOptions, is_reserved_kind};
 pub use service::{Generated, Service, Wanted};
 pub use stages::receive::together::{Common, Together};
 pub use stages::receive::{Offer, Offered};

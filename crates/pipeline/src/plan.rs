@@ -33,7 +33,10 @@ pub enum Outcome {
     /// It has no bytes.
     Empty,
     /// No reader takes it.
-    Unsupported,
+    Unsupported {
+        /// What it is.
+        media_type: String,
+    },
     /// It has members, but is itself too many containers deep.
     TooDeep(ErrorNote),
     /// It has members.
@@ -110,8 +113,10 @@ pub fn after(outcome: Outcome, bytes: u64, payload: &Payload, engine: &EngineSet
     let carried = payload.carried();
     match outcome {
         Outcome::Received => Step::Next(first(bytes, &carried, engine)),
-        Outcome::Empty => Step::End(IngestionEnd::completed(ResultCode::Empty, Vec::new())),
-        Outcome::Unsupported => Step::End(IngestionEnd::completed(ResultCode::Unsupported, Vec::new())),
+        Outcome::Empty => Step::End(unread(ErrorKind::EmptyFile, "the file has no bytes")),
+        Outcome::Unsupported { media_type } => {
+            Step::End(unread(ErrorKind::UnsupportedFormat, &format!("no reader for `{media_type}`")))
+        }
         Outcome::TooDeep(error) => Step::End(IngestionEnd::failed(error)),
         Outcome::Stopped(error) => Step::End(match &payload.text {
             Some(text) => after_text(text, ResultCode::of(error.kind), vec![Problem::from(&error)]),
@@ -171,6 +176,12 @@ fn after_meaning(
         return Step::Next(new_task(unpack::document::KIND, Stage::Unpacking, bytes, &payload, engine));
     }
     Step::End(IngestionEnd::completed(text.result, text.problems))
+}
+
+/// The end of what has nothing that could be read, with the reason for whoever looks at it later. It is done, and no
+/// failure.
+fn unread(kind: ErrorKind, reason: &str) -> IngestionEnd {
+    IngestionEnd::completed(ResultCode::of(kind), vec![Problem::new(kind, reason)])
 }
 
 /// The same end, with one more problem.
@@ -281,15 +292,17 @@ pub fn begin_at(stage: Stage, bytes: u64, payload: &Payload, engine: &EngineSett
     let outcome = match stage {
         Stage::Queued | Stage::Intake => Outcome::Received,
         Stage::Unpacking => Outcome::Container,
-        // Indexing is no task: a text that is committed again is indexed again.
-        Stage::Transcribing | Stage::Indexing => Outcome::Readable,
+        // Neither is a task: a text that is committed again is indexed again, by its words and by what they mean.
+        Stage::Transcribing | Stage::Embedding | Stage::Indexing => Outcome::Readable,
         Stage::Classifying => {
             return Some(new_task(classify::document::KIND, stage, 0, payload, engine));
         }
         Stage::Extracting => {
             return Some(new_task(extract::record::KIND, stage, bytes, payload, engine));
         }
-        Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => return None,
+        Stage::Rendering | Stage::Completed | Stage::Failed | Stage::Skipped | Stage::Cancelled => {
+            return None;
+        }
     };
     match after(outcome, bytes, payload, engine) {
         Step::Next(task) => Some(task),
@@ -374,7 +387,7 @@ mod tests {
         let outcomes = [
             Outcome::Received,
             Outcome::Empty,
-            Outcome::Unsupported,
+            Outcome::Unsupported { media_type: "application/x-unknown".into() },
             Outcome::TooDeep(note(&Error::nesting_too_deep("16 deep"))),
             Outcome::Container,
             Outcome::Readable,

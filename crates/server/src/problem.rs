@@ -80,7 +80,7 @@ impl Problem {
         }
         let retry_after = self.retry_after();
         // Where docmill keeps what on its machine is nobody's business; the log has all of it.
-        let ours = status.is_server_error();
+        let ours = status.is_server_error() || status == StatusCode::NOT_FOUND;
         let detail = if ours { without_paths(error.message()) } else { Cow::Borrowed(error.message()) };
         let form = ProblemForm {
             kind: format!("urn:docmill:error:{code}"),

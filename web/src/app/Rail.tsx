@@ -1,6 +1,7 @@
 import { Link, useLocation } from "wouter";
 import { useProblems, useStatus } from "../api/queries";
 import { useOpenReviews } from "../api/reviews";
+import { harmless } from "../ui/causes";
 import { cx } from "../ui/cx";
 import { short } from "../ui/format";
 import { isAt, SCREENS } from "./nav";
@@ -10,7 +11,7 @@ interface Badge { n: number; bad: boolean; means: string }
 function useBadges(): Record<string, Badge | undefined> {
   const status = useStatus().data;
   const reviews = useOpenReviews();
-  const problems = useProblems().data?.problems.reduce((sum, group) => sum + group.count, 0) ?? 0;
+  const problems = useProblems().data?.problems.reduce((sum, group) => sum + (harmless(group) ? 0 : group.count), 0) ?? 0;
   return {
     "/library": status && status.ingestions.in_progress > 0 ? { n: status.ingestions.in_progress, bad: false, means: "in progress" } : undefined,
     "/reviews": reviews ? { n: reviews, bad: false, means: "to review" } : undefined,

@@ -28,6 +28,10 @@ const CAUSES: Record<string, Cause> = {
   bug: { title: "Bug in docmill", meaning: "docmill broke a promise of its own.", remedy: "Please report it with the message below." },
 };
 
+/** What is stored and has nothing that could be read is no problem that anybody must solve, unless something failed by it. */
+export const harmless = (group: { cause: string; failed: number }): boolean =>
+  group.failed === 0 && (group.cause === "unsupported_format" || group.cause === "empty_file");
+
 /** The words for a kind; one that this page does not know is shown by its name. */
 export function cause(kind: string): Cause {
   const known = CAUSES[kind.toLowerCase()];

@@ -32,7 +32,7 @@ export const stateWords = (state: string): StateWords =>
   STATES[state as DocumentState] ?? { label: state, tone: "neutral", icon: CircleHelp, action: null };
 
 const STAGES: Record<Stage, string> = {
-  queued: "Waiting", intake: "Looking at it", unpacking: "Unpacking", transcribing: "Reading", classifying: "Classifying", extracting: "Taking fields", indexing: "Indexing",
+  queued: "Waiting", intake: "Looking at it", unpacking: "Unpacking", transcribing: "Reading", rendering: "Drawing pages", classifying: "Classifying", extracting: "Taking fields", embedding: "Learning its meaning", indexing: "Indexing",
   completed: "Done", failed: "Failed", skipped: "Skipped", cancelled: "Cancelled",
 };
 export const stageName = (stage: string): string => (STAGES as Record<string, string>)[stage] ?? stage;

@@ -7,7 +7,7 @@ import { changed } from "../../src/app/url";
 import { eta, ledgerLine, pace, progress } from "../../src/screens/batches/figures";
 import { sentence } from "../../src/screens/document/sentence";
 import { nextZoom } from "../../src/screens/document/PageViewer";
-import { cause } from "../../src/ui/causes";
+import { cause, harmless } from "../../src/ui/causes";
 import { STATE_ORDER, STATES } from "../../src/ui/states";
 
 const now = Date.parse("2026-11-17T12:00:00Z");
@@ -68,6 +68,17 @@ describe("states", () => {
     expect(sentence({ ...locked, word_count: 12 }, undefined, now)?.what).toBe("Read, with 1 problem");
     // An archive has no words of its own: what is in it was read.
     expect(sentence({ ...locked, children: [{}] } as never, undefined, now)?.what).toBe("Read, with 1 problem");
+  });
+
+  it("does not warn of a file that has nothing in it", () => {
+    const empty = { ...document, state: "ready", word_count: 0, children: [], problems: [{ kind: "empty_file", code: "EMPTY", message: "the file has no bytes", page: null }] } as unknown as DocumentDetail;
+    expect(sentence(empty, undefined, now)).toMatchObject({ tone: "neutral", what: "Stored, but there is nothing in it" });
+  });
+
+  it("asks nobody to solve what is only stored", () => {
+    expect(harmless({ cause: "unsupported_format", failed: 0 })).toBe(true);
+    expect(harmless({ cause: "unsupported_format", failed: 1 })).toBe(false);
+    expect(harmless({ cause: "encrypted", failed: 0 })).toBe(false);
   });
 
   it("has words for kinds it does not know", () => {

@@ -1,6 +1,5 @@
 //! What must hold between settings that are fine one by one.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::options::Schemes;
@@ -21,6 +20,7 @@ const LEAST_CONNECTIONS: u32 = 4;
 pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     scheme(&mut found, "store.url", &settings.store_url, schemes.store);
+    queue(&mut found, &settings.queue_url);
     scheme(&mut found, "blobs.url", &settings.blobs_url, schemes.blobs);
     let endpoint = &settings.blobs.endpoint;
     if !endpoint.is_empty() && !["http://", "https://"].iter().any(|scheme| endpoint.starts_with(scheme)) {
@@ -33,7 +33,7 @@ pub(super) fn check(settings: &Settings, schemes: Schemes<'_>) -> Vec<Finding> {
     if settings.tenant.is_empty() || settings.tenant.chars().any(char::is_control) {
         add(&mut found, "tenant", "must have a name without control characters", "leave it out for `local`");
     }
-    if settings.listen.parse::<SocketAddr>().is_err() {
+    if parse_address(&settings.listen).is_none() {
         let message = format!("`{}` is not an address and a port", settings.listen);
         add(&mut found, "listen", &message, "write for instance `127.0.0.1:8420`");
     }
@@ -206,6 +206,19 @@ fn nonzero(found: &mut Vec<Finding>, path: &str, value: Duration) {
     if value.is_zero() {
         add(found, path, "must be longer than nothing", "leave it out for the default");
     }
+}
+
+/// The queue is where the rows are: a task and what it changes are one transaction.
+fn queue(found: &mut Vec<Finding>, url: &str) {
+    if matches!(url, "" | "store" | "store:") {
+        return;
+    }
+    // Nothing more of it is repeated: a URL may have a password.
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    let message = format!("this build cannot queue tasks in `{scheme}:`");
+    let hint = "leave it out or write `store:`: the queue is in the database, which any number of workers share where \
+                `store.url` is `postgres://…`";
+    add(found, "queue.url", &message, hint);
 }
 
 fn scheme(found: &mut Vec<Finding>, path: &str, url: &str, known: &[&str]) {

@@ -8,7 +8,7 @@ use super::llm::{Secret, Vision};
 use super::options::Raw;
 use super::settings::{Ask, KindSettings, LogFormat, LogLevel, SandboxMode, Settings};
 use super::value::{bytes_text, duration_text, parse_bytes, parse_duration};
-use crate::ocr::OcrMode;
+use crate::ocr::{OcrEngine, OcrMode};
 
 /// One setting.
 pub struct Key {
@@ -40,6 +40,7 @@ pub(super) enum Place {
     Level(fn(&mut Settings) -> &mut LogLevel),
     Format(fn(&mut Settings) -> &mut LogFormat),
     Ocr(fn(&mut Settings) -> &mut OcrMode),
+    Engine(fn(&mut Settings) -> &mut OcrEngine),
     KindCount(fn(&mut KindSettings) -> &mut Option<u32>),
     KindRate(fn(&mut KindSettings) -> &mut Option<f64>),
 }
@@ -105,6 +106,7 @@ impl Key {
             Place::Vision(_) => "`auto`, `yes` or `no`",
             Place::Ask(_) => "`never`, `doubtful` or `always`",
             Place::Ocr(_) => "`auto`, `never` or `always`",
+            Place::Engine(_) => "`auto`, `tesseract` or `off`",
         }
     }
 
@@ -131,6 +133,7 @@ impl Key {
             Place::Level(at) => *at(settings) = named(raw, LogLevel::ALL, LogLevel::name)?,
             Place::Format(at) => *at(settings) = named(raw, LogFormat::ALL, LogFormat::name)?,
             Place::Ocr(at) => *at(settings) = named(raw, OcrMode::ALL, OcrMode::name)?,
+            Place::Engine(at) => *at(settings) = named(raw, OcrEngine::ALL, OcrEngine::name)?,
             Place::Secret(at) => *at(settings) = Secret::new(text(raw)?.trim()),
             Place::Vision(at) => *at(settings) = named(raw, Vision::ALL, Vision::name)?,
             Place::Ask(at) => *at(settings) = named(raw, Ask::ALL, Ask::name)?,
@@ -175,6 +178,7 @@ impl Key {
             Place::Level(at) => quoted(at(s).name()),
             Place::Format(at) => quoted(at(s).name()),
             Place::Ocr(at) => quoted(at(s).name()),
+            Place::Engine(at) => quoted(at(s).name()),
             Place::Fraction(at) | Place::Price(at) => at(s).to_string(),
             Place::KindCount(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),
             Place::KindRate(at) => return self.per_kind(s, |kind| at(kind).map(|n| n.to_string())),

@@ -57,6 +57,12 @@ pub static KEYS: &[Key] = &[
         "A statement that runs longer on a database server is stopped, and what it was part of is tried again.",
     ),
     key(
+        "queue.url",
+        Place::Text(|s| &mut s.queue_url),
+        "Where the queue of tasks is. `store:` is in the database that `store.url` names, which is the only place in this \
+         version.",
+    ),
+    key(
         "blobs.url",
         Place::Text(|s| &mut s.blobs_url),
         "Where originals and transcripts lie. `file:` is the folder `blobs` of the data directory; a path may \
@@ -208,6 +214,12 @@ pub static KEYS: &[Key] = &[
         Place::Path(|s| &mut s.pdfium),
         "pdfium's library, `libpdfium.so`: the second engine for PDF files, asked where the first one fails or its text \
          looks wrong. Empty means the one that `docmill models pull` fetched; without any the first engine is alone.",
+    ),
+    key(
+        "ocr.engine",
+        Place::Engine(|s| &mut s.ocr.engine),
+        "What text in pictures is recognised with: `auto` is Tesseract and, where it does not do well, the second engine \
+         that `docmill models pull` fetched; `tesseract` is Tesseract alone; `off` is nothing.",
     ),
     key(
         "ocr.mode",

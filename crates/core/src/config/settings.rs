@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::llm::LlmSettings;
 use crate::limits::{GIB, Limits, MIB};
-use crate::ocr::OcrMode;
+use crate::ocr::{OcrEngine, OcrMode};
 use crate::task::DEFAULT_PRIORITY;
 
 /// Everything that can be set.
@@ -19,6 +19,8 @@ pub struct Settings {
     pub data: PathBuf,
     /// `sqlite:` (in the data directory), with or without a path after it, or `postgres://…`.
     pub store_url: String,
+    /// The queue, as a URL.
+    pub queue_url: String,
     /// How a store on a server is used.
     pub store: StoreSettings,
     /// `file:` (in the data directory) or a path after it, or another store's URL.
@@ -67,6 +69,7 @@ impl Settings {
         Self {
             data,
             store_url: "sqlite:".into(),
+            queue_url: "store:".into(),
             store: StoreSettings::default(),
             blobs_url: "file:".into(),
             blobs: BlobSettings::default(),
@@ -150,6 +153,8 @@ impl Default for BlobSettings {
 /// How text is recognised in pictures.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OcrSettings {
+    /// With what.
+    pub engine: OcrEngine,
     /// Which pages.
     pub mode: OcrMode,
     /// Names of Tesseract's models.
@@ -165,6 +170,7 @@ pub struct OcrSettings {
 impl Default for OcrSettings {
     fn default() -> Self {
         Self {
+            engine: OcrEngine::Auto,
             mode: OcrMode::Auto,
             languages: vec!["eng".into()],
             threshold: 0.7,

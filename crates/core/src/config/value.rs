@@ -48,10 +48,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{text}` is not a duration; write a number and ms, s, m, h or d"))
 }
 
-/// Reads `127.0.0.1:9464`, or `9464` for that port of this machine alone.
+/// Reads `127.0.0.1:9464`, and `localhost:9464` or `9464` for that port of this machine alone. No other name is looked up.
 pub fn parse_address(text: &str) -> Option<SocketAddr> {
     let text = text.trim();
-    let port = text.parse::<u16>().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let port = match text.split_once(':') {
+        Some((name, port)) if name.eq_ignore_ascii_case("localhost") => port,
+        _ => text,
+    };
+    let port = port.parse::<u16>().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     port.or_else(|| text.parse().ok())
 }
 
@@ -119,8 +123,9 @@ mod tests {
     #[test]
     fn port_alone_is_one_of_this_machine() {
         assert_eq!(parse_address("9464").map(|a| a.to_string()).as_deref(), Some("127.0.0.1:9464"));
+        assert_eq!(parse_address("localhost:0").map(|a| a.to_string()).as_deref(), Some("127.0.0.1:0"));
         assert_eq!(parse_address("0.0.0.0:9464").map(|a| a.to_string()).as_deref(), Some("0.0.0.0:9464"));
-        for wrong in ["", "localhost", "127.0.0.1", "99999", ":9464"] {
+        for wrong in ["", "localhost", "localhost:", "remotehost:1", "127.0.0.1", "99999", ":9464"] {
             assert_eq!(parse_address(wrong), None, "{wrong}");
         }
     }

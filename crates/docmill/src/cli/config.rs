@@ -3,8 +3,9 @@
 use docmill_core::Result;
 use docmill_core::config::KEYS;
 use docmill_core::redact::redacted;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
+use crate::config::Refused;
 use crate::context::{Context, Exit};
 use crate::terminal::{Terminal, table};
 
@@ -35,6 +36,10 @@ impl Args {
         matches!(self.action, Action::Reference)
     }
 
+    pub(super) fn is_check(&self) -> bool {
+        matches!(self.action, Action::Check)
+    }
+
     /// A broken configuration never comes this far: loading it has reported every problem.
     pub(super) fn run(self, cx: &Context) -> Result<Exit> {
         match self.action {
@@ -63,6 +68,8 @@ fn show(cx: &Context, origin: bool) -> Result<()> {
         let entries: Map<_, _> = values
             .map(|(path, value)| {
                 let at = cx.config.options.at(&path).to_string();
+                // What is written in the file is JSON but for the name: texts, numbers, and lists of them.
+                let value = serde_json::from_str(&value).unwrap_or(Value::String(value));
                 (path, json!({ "value": value, "origin": at }))
             })
             .collect();
@@ -82,10 +89,30 @@ fn show(cx: &Context, origin: bool) -> Result<()> {
     cx.terminal.line(&lines.join("\n"))
 }
 
+/// What `check` answers to programs of a configuration that makes no sense.
+pub(super) fn broken(terminal: Terminal, refused: &Refused) -> Result<()> {
+    let said = |text: &str| redacted(text).into_owned();
+    let mut problems: Vec<Value> = refused
+        .problems
+        .iter()
+        .map(|problem| {
+            let hint = problem.hint.as_deref().map(said);
+            json!({ "at": problem.at.to_string(), "message": said(&problem.message), "hint": hint })
+        })
+        .collect();
+    if problems.is_empty() {
+        let error = &refused.error;
+        problems.push(json!({ "at": null, "message": said(&error.chain()), "hint": error.hint() }));
+    }
+    terminal.object(&json!({ "ok": false, "problems": problems }))
+}
+
 fn check(cx: &Context) -> Result<()> {
     let file = cx.config.file.as_ref().map(|file| file.to_string_lossy().into_owned());
     if cx.terminal.json {
-        return cx.terminal.object(&json!({ "ok": true, "file": file, "warnings": cx.config.warnings }));
+        return cx.terminal.object(&json!({
+            "ok": true, "file": file, "warnings": cx.config.warnings, "problems": [],
+        }));
     }
     let from = file.map_or_else(|| "no file, defaults".to_owned(), |file| format!("file {file}"));
     cx.terminal.line(&format!("the configuration is in order ({from})"))

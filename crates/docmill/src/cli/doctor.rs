@@ -6,10 +6,13 @@ use docmill_core::Result;
 use docmill_core::answer::{DoctorAnswer, DoctorCheck};
 use docmill_core::call::Call;
 use docmill_core::config::SandboxMode;
+use docmill_core::redact::redacted;
 
 use super::print;
+use crate::config::Refused;
 use crate::context::{Context, Exit};
 use crate::session::Session;
+use crate::terminal::Terminal;
 use crate::wire;
 
 /// Check everything that can be wrong outside a document
@@ -38,6 +41,14 @@ impl Args {
         print(cx, &answer, human)?;
         Ok(if answer.ok { Exit::Ok } else { Exit::Error })
     }
+}
+
+/// What is answered to programs where the configuration makes no sense: nothing else can be looked at without it.
+pub(super) fn broken(terminal: Terminal, refused: &Refused) -> Result<()> {
+    let error = &refused.error;
+    let hint = error.hint().unwrap_or("`docmill config check` says what is wrong");
+    let check = bad("configuration", &redacted(&error.chain()), hint);
+    terminal.object(&DoctorAnswer { ok: false, checks: vec![version(), check] })
 }
 
 fn version() -> DoctorCheck {

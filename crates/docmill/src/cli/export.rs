@@ -5,7 +5,7 @@ use clap::builder::PossibleValuesParser;
 use docmill_core::call::Call;
 use docmill_core::clock::Timestamp;
 use docmill_core::ports::blobs::Content;
-use docmill_core::record::{RecordLine, RecordQuery, RecordState, RecordsAnswer};
+use docmill_core::record::{RecordLine, RecordQuery, RecordState, RecordsAnswer, SchemasAnswer};
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use docmill_pipeline::export::{self, Format, MAX_RECORDS};
@@ -45,11 +45,17 @@ impl Args {
         let query = query(&self.schema, &self.filters)?;
         self.to.check()?;
         let session = Session::open(&cx.settings, &cx.clock, "export").await?;
-        let lines = all(&session, query).await;
+        let found = async {
+            let lines = all(&session, query).await?;
+            let known = if lines.is_empty() { Some(session.ask(Call::Schemas).await?) } else { None };
+            Ok((lines, known))
+        };
+        let found: Result<(Vec<RecordLine>, Option<SchemasAnswer>)> = found.await;
         let closed = session.close(std::time::Duration::ZERO).await;
-        let lines = lines?;
+        let (lines, known) = found?;
         closed?;
-        let body = Bytes::from(export::write(format, &lines)?);
+        let fields = known.map(|known| known.fields_of(&self.schema)).unwrap_or_default();
+        let body = Bytes::from(export::write(format, &lines, &fields)?);
         let bytes = self.to.write(cx, Original::Here(Content::Inline(body))).await?;
         self.to.say(cx, bytes)?;
         Ok(Exit::Ok)

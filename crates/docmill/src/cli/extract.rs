@@ -6,20 +6,23 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use docmill_core::artifact::{TextSource, Transcript};
+use docmill_core::call::Call;
 use docmill_core::extraction::{EvidenceSource, Extraction};
 use docmill_core::limits::{MIB, read_capped};
 use docmill_core::ports::Llm;
 use docmill_core::ports::extractor::Asking;
-use docmill_core::record::ExtractAnswer;
+use docmill_core::record::{ExtractAnswer, SchemaAnswer, titled};
 use docmill_core::text::shown;
 use docmill_core::words::PageWords;
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use docmill_extract::llm::Interview;
 use docmill_extract::schema::Schema;
 use docmill_extract::{Material, Sources, extract, layout, twice};
 use docmill_pipeline::service::{Examined, distrusted};
 
+use super::ask;
 use super::reading::{Reading, When};
+use super::schema::{is_file, stem};
 use crate::context::{Context, Exit, report};
 use crate::ingest::walk::show;
 use crate::terminal::table;
@@ -37,7 +40,7 @@ pub(super) struct Args {
     /// Files to extract from
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// A built-in schema, or a file with a JSON Schema
+    /// A schema that is built in or was added, or a file with a JSON Schema
     #[arg(long, value_name = "NAME|FILE.json")]
     schema: String,
     /// What values may be taken from: what can be seen, data inside the file, or both
@@ -62,7 +65,7 @@ struct Task {
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         // Mistakes in the schema are told before anything is read.
-        let schema = Arc::new(schema(&self.schema)?);
+        let schema = Arc::new(schema(cx, &self.schema).await?);
         let sources = match self.sources.as_str() {
             "page" => Sources::Page,
             "embedded" => Sources::Embedded,
@@ -72,19 +75,19 @@ impl Args {
         let max_text = usize::try_from(cx.settings.llm.max_text_bytes).unwrap_or(usize::MAX);
         let task = Task { schema, sources, tries: self.tries, model, max_text };
         let reading = Reading::start_quick(cx, &self.when).await?;
-        let mut exit = Exit::Ok;
+        let mut failed = 0;
         for path in &self.files {
             match one(&reading, path, &task).await {
                 Ok(answer) if cx.terminal.json => cx.terminal.object(&answer)?,
                 Ok(answer) => cx.terminal.line(&human(&answer))?,
                 Err(error) => {
                     report(&error);
-                    exit = Exit::Error;
+                    failed += 1;
                 }
             }
         }
         reading.stop().await;
-        Ok(exit)
+        Ok(Exit::of(self.files.len() - failed, failed))
     }
 }
 
@@ -221,18 +224,35 @@ fn whole(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// A schema by its name, or from its file.
-fn schema(wanted: &str) -> Result<Schema> {
+async fn schema(cx: &Context, wanted: &str) -> Result<Schema> {
     let path = Path::new(wanted);
-    let is_a_file = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
-    if !is_a_file {
+    if Schema::names().any(|name| name == wanted) {
         return Schema::built_in(wanted);
+    }
+    if !is_file(path) {
+        return stored(cx, wanted).await;
     }
     let failed = |e| Error::unreadable(format!("`{}` cannot be read", show(path))).with_source(e);
     let what = format!("`{}`", show(path));
     let bytes = read_capped(File::open(path).map_err(failed)?, MAX_SCHEMA_BYTES, &what)?;
     let text = String::from_utf8(bytes)
         .map_err(|e| Error::invalid_request(format!("{what} is not UTF-8")).with_source(e))?;
-    Schema::parse(&text).map_err(|e| Error::invalid_request(format!("{what}: {}", e.message())))
+    Schema::parse(&titled(&text, &stem(path)))
+        .map_err(|e| Error::invalid_request(format!("{what}: {}", e.message())))
+}
+
+/// A schema that somebody has added. Where there is no store yet there is none, and none is made to look.
+async fn stored(cx: &Context, name: &str) -> Result<Schema> {
+    if wire::is_embedded(&cx.settings) && !cx.settings.data.is_dir() {
+        return Schema::built_in(name);
+    }
+    let asked: Result<SchemaAnswer> = ask(cx, "extract", Call::Schema { name: name.to_owned() }).await;
+    match asked {
+        Ok(answer) => Schema::parse(&titled(&answer.schema.to_string(), name)),
+        // Said as of any name that nobody knows.
+        Err(error) if error.kind() == ErrorKind::NotFound => Schema::built_in(name),
+        Err(error) => Err(error),
+    }
 }
 
 pub(super) fn human(answer: &ExtractAnswer) -> String {

@@ -7,7 +7,7 @@ use docmill_core::call::Call;
 use docmill_core::document::DocumentState;
 use docmill_core::text::size;
 
-use super::{ask, print};
+use super::{ask, at_least_one, print};
 use crate::context::{Context, Exit};
 use crate::terminal::{relative, shortened, table};
 
@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     limit: usize,
     /// Go on where the page before ended
     #[arg(long, value_name = "CURSOR")]

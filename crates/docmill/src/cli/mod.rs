@@ -148,6 +148,14 @@ enum Command {
     Config(config::Args),
     Openapi(openapi::Args),
     Completions(completions::Args),
+    /// Print how a command is used
+    // Hidden: clap's own would be listed in every group of commands.
+    #[command(hide = true)]
+    Help {
+        /// The command, and one of its own
+        #[arg(value_name = "COMMAND")]
+        commands: Vec<String>,
+    },
 }
 
 /// A file that passes the limit of the process is an error of whoever writes it. Unless it is listened to, the signal that
@@ -169,17 +177,30 @@ fn file_mode() -> u32 {
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are answers, and go to stdout; the rest is wrong usage.
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            return match error.print() {
-                Ok(()) => exit.into(),
-                Err(_) => Exit::Error.into(),
-            };
-        }
+        Err(error) => return told(&error).into(),
     };
     let environment = Environment::read();
     run(cli, &environment).unwrap_or_else(|error| report(&error)).into()
+}
+
+/// Help and version are answers, and go to stdout; the rest is wrong usage.
+fn told(error: &clap::Error) -> Exit {
+    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+    if error.print().is_ok() { exit } else { Exit::Error }
+}
+
+/// `docmill help COMMAND` is `docmill COMMAND --help`.
+fn help(commands: &[String]) -> Exit {
+    let words = ["docmill"].into_iter().chain(commands.iter().map(String::as_str)).chain(["--help"]);
+    match Cli::try_parse_from(words) {
+        Ok(_) => Exit::Usage,
+        Err(error) => told(&error),
+    }
+}
+
+/// So many of something, at least one.
+fn at_least_one(text: &str) -> std::result::Result<usize, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "not a number from 1 on".to_owned())
 }
 
 fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
@@ -189,6 +210,7 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
     let command = match cli.command {
         Command::Completions(args) => return args.run(),
         Command::Openapi(args) => return args.run(),
+        Command::Help { commands } => return Ok(help(&commands)),
         Command::Config(args) if args.is_reference() => return config::reference(),
         other => other,
     };
@@ -198,7 +220,21 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         ))
         .with_hint("use `--data DIR`: a command talks to the process that owns the directory, if one runs"));
     }
-    let config = load(&flags(&cli.global, &command), environment)?;
+    let terminal = Terminal { json: cli.global.json, quiet: cli.global.quiet };
+    let config = match load(&flags(&cli.global, &command), environment) {
+        Ok(config) => config,
+        Err(refused) => {
+            // Whoever asks a program whether all is well is answered even if it is not.
+            match &command {
+                Command::Config(args) if args.is_check() && terminal.json => {
+                    config::broken(terminal, &refused)?;
+                }
+                Command::Doctor(_) if terminal.json => doctor::broken(terminal, &refused)?,
+                _ => {}
+            }
+            return Err(refused.error);
+        }
+    };
     let asked = log::Asked {
         verbose: cli.global.verbose,
         quiet: cli.global.quiet,
@@ -206,7 +242,6 @@ fn run(cli: Cli, environment: &Environment) -> Result<Exit> {
         filter: environment.text("DOCMILL_LOG"),
     };
     log::start(&asked, config.settings.log);
-    let terminal = Terminal { json: cli.global.json, quiet: cli.global.quiet };
     for warning in &config.warnings {
         if !terminal.quiet {
             complain(&format!("warning: {warning}"));
@@ -293,6 +328,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit> {
         Command::Config(args) => args.run(cx),
         Command::Completions(args) => args.run(),
         Command::Openapi(args) => args.run(),
+        Command::Help { commands } => Ok(help(&commands)),
     }
 }
 

@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::print;
 use crate::context::{Context, Exit};
 use crate::models::{self, Model, Presence};
+use crate::session::socket::connect;
 use crate::terminal::table;
+use crate::wire;
 
 /// Get models that make docmill better, or say which are there
 #[derive(Debug, clap::Args)]
@@ -51,7 +53,9 @@ impl Args {
             let pulling = tokio::task::spawn_blocking(move || pull(&wanted, &data, quiet));
             let fetched =
                 pulling.await.map_err(|e| Error::bug("fetching models was cut short").with_source(e))??;
-            if fetched > 0 {
+            // Whoever has a store on a server open cannot be asked.
+            let runs = !wire::is_embedded(&cx.settings) || connect(&cx.settings.data).await.is_ok();
+            if fetched > 0 && runs {
                 cx.terminal
                     .note("a server that is running looks for models when it starts: restart it to use them");
             }

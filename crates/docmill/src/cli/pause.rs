@@ -46,15 +46,16 @@ impl ResumeArgs {
 
 impl What {
     async fn change(self, cx: &Context, command: &str, change: BatchChange) -> Result<Exit> {
-        let call = match (self.batch, self.kind) {
-            (Some(batch), _) => Call::ChangeBatch { batch, change },
+        let (call, one, many) = match (self.batch, self.kind) {
+            (Some(batch), _) => (Call::ChangeBatch { batch, change }, "task", "tasks"),
             (None, kind) => {
-                Call::PauseKind { kind: kind.unwrap_or_default(), paused: change == BatchChange::Pause }
+                let (kind, paused) = (kind.unwrap_or_default(), change == BatchChange::Pause);
+                (Call::PauseKind { kind, paused }, "kind of task", "kinds of task")
             }
         };
         let verb = if change == BatchChange::Pause { "held" } else { "freed" };
         let answer: CountAnswer = ask(cx, command, call).await?;
-        print(cx, &answer, |answer| counts::sentence(answer, "task", "tasks", verb))?;
+        print(cx, &answer, |answer| counts::sentence(answer, one, many, verb))?;
         Ok(Exit::Ok)
     }
 }

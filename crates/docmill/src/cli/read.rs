@@ -33,7 +33,7 @@ impl Args {
     }
 
     async fn print_all(&self, cx: &Context, reading: &Reading) -> Result<Exit> {
-        let mut exit = Exit::Ok;
+        let mut failed = 0;
         let mut answers = reading.all(&self.files);
         while let Some(answer) = answers.next().await {
             match answer {
@@ -42,11 +42,11 @@ impl Args {
                 Ok(answer) => cx.terminal.line(&human(&answer))?,
                 Err(error) => {
                     report(&error);
-                    exit = Exit::Error;
+                    failed += 1;
                 }
             }
         }
-        Ok(exit)
+        Ok(Exit::of(self.files.len() - failed, failed))
     }
 }
 

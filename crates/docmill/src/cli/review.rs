@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use docmill_core::call::Call;
 use docmill_core::review::{
-    CorrectionsAnswer, DecidedAnswer, ReviewAnswer, ReviewId, ReviewsAnswer, Verdict,
+    CorrectionsAnswer, DecidedAnswer, ReviewAnswer, ReviewsAnswer, Verdict, review_id,
 };
 use docmill_core::text::shown;
 use docmill_core::{Error, Result};
 use serde_json::Value;
 
-use super::{ask, print};
+use super::{ask, at_least_one, print};
 use crate::context::{Context, Exit};
 use crate::session::Session;
 use crate::terminal::{relative, table};
@@ -36,7 +36,7 @@ enum Command {
         #[arg(long)]
         done: bool,
         /// At most so many
-        #[arg(long, value_name = "N", default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
         limit: usize,
         /// `next` of the page before
         #[arg(long, value_name = "CURSOR")]
@@ -87,7 +87,8 @@ impl Args {
                 print(cx, &answer, |answer| listed(cx, answer))?;
             }
             Command::Show { id } => {
-                let answer: ReviewAnswer = ask(cx, "review show", Call::Review { id: id.parse()? }).await?;
+                let answer: ReviewAnswer =
+                    ask(cx, "review show", Call::Review { id: review_id(&id)? }).await?;
                 print(cx, &answer, |answer| one(cx, answer))?;
             }
             Command::Accept { id, reason } => decide(cx, &id, Verdict::Accept { reason }).await?,
@@ -112,7 +113,7 @@ fn given(value: &str) -> Result<(String, Value)> {
 }
 
 async fn decide(cx: &Context, id: &str, verdict: Verdict) -> Result<()> {
-    let id: ReviewId = id.parse()?;
+    let id = review_id(id)?;
     let answer: DecidedAnswer = ask(cx, "review", Call::ReviewDecide { id, verdict }).await?;
     print(cx, &answer, |answer| {
         let next = answer.next.map_or_else(|| "nothing is left".to_owned(), |next| format!("next is {next}"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use docmill_core::call::Call;
 use docmill_core::limits::{MIB, read_capped};
-use docmill_core::record::{ExtractAnswer, SchemaAdded, SchemaAnswer, SchemaRef, SchemasAnswer};
+use docmill_core::record::{ExtractAnswer, SchemaAdded, SchemaAnswer, SchemaRef, SchemasAnswer, titled};
 use docmill_core::{Error, Result};
 use serde_json::Value;
 
@@ -76,14 +76,28 @@ impl Args {
             }
             Command::Test { schema, id } => {
                 let path = Path::new(&schema);
-                let is_file = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
-                let schema = if is_file { SchemaRef::Given(read(path)?.0) } else { SchemaRef::Named(schema) };
+                let is_file = is_file(path);
+                let schema = if is_file {
+                    SchemaRef::Given(titled(&read(path)?.0, &stem(path)))
+                } else {
+                    SchemaRef::Named(schema)
+                };
                 let answer: ExtractAnswer = ask(cx, "schema test", Call::SchemaTest { schema, id }).await?;
                 print(cx, &answer, extract::human)?;
             }
         }
         Ok(Exit::Ok)
     }
+}
+
+/// Whether a schema that was asked for is a file, as opposed to the name of one: it is called like one, or it is there.
+pub(super) fn is_file(path: &Path) -> bool {
+    path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json")) || path.is_file()
+}
+
+/// What a schema in a file is called that does not say so itself.
+pub(super) fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "schema".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// Its text, which keeps the order of the fields, and what it says.

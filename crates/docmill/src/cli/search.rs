@@ -1,12 +1,12 @@
 //! `docmill search`.
 
-use docmill_core::Result;
 use docmill_core::answer::{SearchAnswer, StatusAnswer};
 use docmill_core::call::Call;
 use docmill_core::text::shown;
+use docmill_core::{ErrorKind, Result};
 
-use super::{ask, print};
-use crate::context::{Context, Exit};
+use super::{ask, at_least_one, print};
+use crate::context::{Context, Exit, report};
 use crate::terminal::counted;
 
 /// Find documents by their words or by their meaning
@@ -22,7 +22,7 @@ pub(super) struct Args {
     #[arg(long, default_value = "text", value_parser = ["text", "semantic", "hybrid"])]
     mode: String,
     /// At most so many hits
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     limit: usize,
     /// Only documents where this holds (`type`, `media_type`, `name`, `language`, `tag`, `date_from`, `date_to`), for
     /// instance `type=invoice`; may be repeated
@@ -38,6 +38,7 @@ fn key_value(text: &str) -> std::result::Result<(String, String), String> {
 
 impl Args {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        let by_meaning = self.like.is_some() || self.mode == "semantic";
         let call = match self.like {
             Some(id) => Call::Similar { id, limit: self.limit },
             None => Call::Search {
@@ -47,7 +48,17 @@ impl Args {
                 filters: self.filter,
             },
         };
-        let answer: SearchAnswer = ask(cx, "search", call).await?;
+        let answer: Result<SearchAnswer> = ask(cx, "search", call).await;
+        if let Err(error) = &answer
+            && by_meaning
+            && error.kind() == ErrorKind::InvalidRequest
+            && ask::<StatusAnswer>(cx, "search", Call::Status).await?.meanings.is_none()
+        {
+            // The question is a good one; it is the model that is not there.
+            report(error);
+            return Ok(Exit::Error);
+        }
+        let answer = answer?;
         print(cx, &answer, human)?;
         if answer.hits.is_empty() && !cx.terminal.quiet {
             let status: StatusAnswer = ask(cx, "search", Call::Status).await?;

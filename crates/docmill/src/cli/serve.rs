@@ -1,9 +1,9 @@
 //! `docmill serve`.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docmill_core::config::parse_address;
 use docmill_core::{Error, Result};
 use docmill_pipeline::EngineOptions;
 use docmill_server::web::Serving;
@@ -34,9 +34,8 @@ impl Args {
 
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
         let listen = &cx.settings.listen;
-        let address: SocketAddr = listen.parse().map_err(|e| {
-            Error::invalid_config(format!("`{listen}` is not an address and a port")).with_source(e)
-        })?;
+        let address = parse_address(listen)
+            .ok_or_else(|| Error::invalid_config(format!("`{listen}` is not an address and a port")))?;
         let signals = Signals::listen()?;
         let max_connections = allow_open_files(cx.settings.http.max_connections);
         let owner = Session::own(&cx.settings, &cx.clock, "serve").await?;

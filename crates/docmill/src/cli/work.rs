@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docmill_core::Result;
-use docmill_pipeline::EngineOptions;
+use docmill_pipeline::{EngineOptions, is_reserved_kind};
 
 use crate::context::{Context, Exit};
 use crate::scraped::Scraped;
@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     kinds: Vec<String>,
     /// How much to do at once
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// End when nothing is left to do
     #[arg(long)]
@@ -47,6 +47,10 @@ impl Args {
     }
 
     pub(super) async fn run(self, cx: &Context) -> Result<Exit> {
+        for kind in cx.settings.engine.kinds.iter().filter(|kind| is_reserved_kind(kind)) {
+            cx.terminal
+                .note(&format!("note: no task of the kind `{kind}` exists yet, so nothing of it is done"));
+        }
         let signals = Signals::listen()?;
         let owner = Session::own(&cx.settings, &cx.clock, "work").await?;
         let mut options = EngineOptions::new(&cx.settings.engine);

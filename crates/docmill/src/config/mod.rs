@@ -43,8 +43,23 @@ fn schemes() -> (Vec<&'static str>, Vec<&'static str>) {
     (docmill_backends::store::SCHEMES.to_vec(), blobs)
 }
 
+/// Why there is no configuration.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// Everything that is wrong with what is written; empty if it could not be had at all.
+    pub(crate) problems: Vec<ConfigProblem>,
+    /// All of it as an error.
+    pub(crate) error: Error,
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self { problems: Vec::new(), error }
+    }
+}
+
 /// Loads everything; the error lists every problem.
-pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Config> {
+pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Config, Refused> {
     let (from_environment, warnings) = environment.options();
     let given = flags.data.clone().map(OsString::from).or_else(|| environment.get("DOCMILL_DATA"));
     let data = match &given {
@@ -75,10 +90,10 @@ pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Config> {
     let resolved = resolve(&options, Settings::new(data.clone()), Schemes { store: &store, blobs: &blobs });
     let mut settings = match resolved {
         Ok(settings) if problems.is_empty() => settings,
-        Ok(_) => return Err(refusal(&problems)),
+        Ok(_) => return Err(refused(problems)),
         Err(more) => {
             problems.extend(more);
-            return Err(refusal(&problems));
+            return Err(refused(problems));
         }
     };
     settings.data = match (&given, &path) {
@@ -139,16 +154,17 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     })
 }
 
-fn refusal(problems: &[ConfigProblem]) -> Error {
+fn refused(problems: Vec<ConfigProblem>) -> Refused {
     let mut message = match problems.len() {
         1 => "there is a problem in the configuration".to_owned(),
         n => format!("there are {n} problems in the configuration"),
     };
-    for problem in problems {
+    for problem in &problems {
         message.push_str("\n  ");
         message.push_str(&problem.to_string());
     }
-    Error::invalid_config(message).with_hint("`docs/reference/config.md` lists every setting")
+    let error = Error::invalid_config(message).with_hint("`docs/reference/config.md` lists every setting");
+    Refused { problems, error }
 }
 
 #[cfg(test)]
@@ -189,7 +205,8 @@ mod tests {
         let flags = Flags { config: Some(path), ..Flags::default() };
         let error =
             load(&flags, &environment(&[("HOME", "/home/u"), ("DOCMILL_LISTEN", "nowhere")])).unwrap_err();
-        let text = error.message();
+        assert_eq!(error.problems.len(), 4);
+        let text = error.error.message();
         for part in [
             "4 problems",
             "my.toml:1: there is no setting `tennant` (did you mean `tenant`?)",
@@ -205,7 +222,7 @@ mod tests {
     fn a_named_file_that_is_missing_is_an_error() {
         let flags = Flags { config: Some("/nonexistent/docmill.toml".into()), ..Flags::default() };
         let error = load(&flags, &environment(&[("HOME", "/home/u")])).unwrap_err();
-        assert!(error.message().contains("/nonexistent/docmill.toml"));
+        assert!(error.problems.is_empty() && error.error.message().contains("/nonexistent/docmill.toml"));
     }
 
     #[test]
@@ -213,7 +230,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(FILE_NAME), "data = \"/elsewhere\"\n").unwrap();
         let flags = Flags { data: Some(dir.path().to_owned()), ..Flags::default() };
-        assert!(load(&flags, &environment(&[])).unwrap_err().message().contains("own file"));
+        assert!(load(&flags, &environment(&[])).unwrap_err().error.message().contains("own file"));
     }
 
     #[test]

@@ -169,9 +169,10 @@ impl Ingest<'_> {
                 break;
             };
             if !told && !self.cx.terminal.quiet {
-                let documents = crate::terminal::counted(behind.unsigned_abs(), "document", "documents");
+                let documents =
+                    crate::terminal::counted(behind.unsigned_abs(), "document means", "documents mean");
                 self.cx.terminal.note(&format!(
-                    "learning what {documents} mean, for search by meaning (Ctrl-C leaves that to the next `docmill serve` or `docmill work`)"
+                    "learning what {documents}, for search by meaning (Ctrl-C leaves that to the next `docmill serve` or `docmill work`)"
                 ));
                 told = true;
             }

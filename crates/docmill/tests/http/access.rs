@@ -165,3 +165,15 @@ fn keys_and_tenants_are_managed_by_command() {
     mill.run(&["key", "create", "--role", "boss"]).expect(2);
     mill.run(&["tenant", "create", ""]).expect(2);
 }
+
+#[test]
+fn server_listens_on_this_machine_by_its_name() {
+    let mill = Mill::new();
+    let server = mill.serve_on("localhost:0");
+    assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
+    Client::new(&server.address).get("/v1/status").expect(200);
+    mill.with_data("other")
+        .run(&["serve", "--listen", "example.org:8420"])
+        .expect(1)
+        .says(&["not an address"]);
+}

@@ -203,7 +203,8 @@ fn what_is_not_there_and_what_is_not_meant_are_problems_too() {
     house.client.get("/v1/nothing").problem(404, "not_found");
     house.client.get("/nothing.txt").problem(404, "not_found");
     house.client.json("PUT", "/v1/documents", &json!({})).problem(405, "method_not_allowed");
-    house.client.get("/v1/documents/nope").problem(400, "invalid_request");
+    house.client.get("/v1/documents/nope").problem(404, "not_found");
+    house.client.get("/v1/documents?status=failed").problem(400, "invalid_request");
     house.client.get("/v1/documents/018f0000-0000-7000-8000-000000000000").problem(404, "not_found");
     house.client.send("GET", "/v1/status", &[("Host", "evil.example")], &[]).problem(421, "misdirected");
     let origin = ("Origin", "https://evil.example");
@@ -213,6 +214,40 @@ fn what_is_not_there_and_what_is_not_meant_are_problems_too() {
     let preflight = [origin, ("Access-Control-Request-Method", "POST")];
     let reply = house.client.send("OPTIONS", "/v1/documents", &preflight, &[]);
     assert!(!reply.headers.keys().any(|name| name.starts_with("access-control")), "{reply:?}");
+}
+
+#[test]
+fn original_that_is_missing_is_told_without_the_place_where_it_lay() {
+    let house = House::open();
+    let id = text(&house.add("a.txt", b"the quick brown alpaca"), "document_id").to_owned();
+    std::fs::remove_file(house.mill.data().join(format!("blobs/documents/{id}.txt"))).unwrap();
+    let path = format!("/v1/documents/{id}/content");
+    for headers in [&[][..], &[("Range", "bytes=0-3")]] {
+        let problem = house.client.send("GET", &path, headers, &[]).problem(404, "not_found");
+        assert!(
+            text(&problem, "detail").contains("is missing") && problem.to_string().contains("docmill audit")
+        );
+        assert!(!problem.to_string().contains(house.mill.root().to_str().unwrap()), "{problem}");
+    }
+}
+
+#[test]
+fn bodies_of_curl_are_json_and_those_of_pages_must_say_so() {
+    let house = House::open();
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let send =
+        |headers: &[(&str, &str)]| house.client.send("POST", "/v1/batches", headers, br#"{"priority":3}"#);
+    send(&[form]).expect(201);
+    send(&[]).expect(201);
+    let own = format!("http://{}", house.server.address);
+    for browser in [("Origin", own.as_str()), ("Sec-Fetch-Site", "same-origin"), ("Referer", own.as_str())] {
+        for headers in [&[browser][..], &[form, browser]] {
+            let problem = send(headers).problem(400, "invalid_request");
+            assert!(text(&problem, "hint").contains("Content-Type: application/json"), "{problem}");
+        }
+    }
+    send(&[("Origin", "https://evil.example"), form]).problem(403, "forbidden");
+    send(&[("Content-Type", "text/plain")]).problem(400, "invalid_request");
 }
 
 #[test]

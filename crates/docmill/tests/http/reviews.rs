@@ -147,6 +147,13 @@ fn schemas_are_added_tried_and_refused_with_their_mistakes() {
     let slip = listed["items"].as_array().unwrap().iter().find(|line| line["name"] == "slip").unwrap();
     let fields: Vec<&str> = slip["fields"].as_array().unwrap().iter().map(|f| text(f, "name")).collect();
     assert_eq!(fields, ["zebra", "apple", "mango"]);
+    // The address names it as well as a title does.
+    let untitled = json!({ "properties": { "number": {} } });
+    assert_eq!(put("docket", &untitled).expect(200).json(), json!({ "name": "docket", "version": 1 }));
+    assert_eq!(client.get("/v1/schemas/docket").expect(200).json()["schema"]["title"], "docket");
+    let empty = client.get("/v1/export?schema=docket").expect(200).text();
+    assert!(empty.ends_with(",version,number\r\n"), "{empty}");
+    client.get("/v1/reviews/1").problem(404, "not_found");
     let refused = put("invoice", &schema).problem(400, "invalid_request");
     assert!(refused.to_string().contains("my_invoice"), "{refused}");
     put("Bad.Name", &schema).problem(400, "invalid_request");

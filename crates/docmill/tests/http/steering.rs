@@ -38,6 +38,15 @@ fn a_batch_is_paused_resumed_reprioritised_sealed_and_cancelled() {
     let next =
         house.client.get(&format!("/v1/batches?limit=1&cursor={}", text(&pages, "next_cursor"))).expect(200);
     assert_eq!(next.json()["batches"][0]["batch_id"], batch["batch_id"]);
+    // And the name is as good as the id.
+    let path = "/v1/batches/again";
+    assert_eq!(house.client.get(path).expect(200).json()["batch_id"], first["batch_id"]);
+    let paused = house.client.json("PATCH", path, &json!({ "pause": true })).expect(200).json();
+    assert_eq!((&paused["batch_id"], &paused["paused"]), (&first["batch_id"], &json!(true)));
+    assert_eq!(house.client.get("/v1/batches/again/audit").expect(200).json()["balanced"], true);
+    let gone = house.client.send("DELETE", path, &[], &[]).expect(200).json();
+    assert_eq!((&gone["batch_id"], &gone["state"]), (&first["batch_id"], &json!("cancelled")));
+    house.client.get("/v1/batches/nosuch").problem(404, "not_found");
     house.client.get("/v1/batches/018f0000-0000-7000-8000-000000000000").problem(404, "not_found");
     house.mill.run(&["audit"]).expect(0);
 }

@@ -92,7 +92,10 @@ impl<'a> Pager<'a> {
             self.sink.put(Found::PageCount(self.given))?;
         }
         if self.replaced > 0 {
-            let message = format!("{} characters could not be decoded and were replaced", self.replaced);
+            let message = match self.replaced {
+                1 => "1 character could not be decoded and was replaced".to_owned(),
+                n => format!("{n} characters could not be decoded and were replaced"),
+            };
             self.sink.warn(Problem::new(ErrorKind::Corrupt, message))?;
         }
         Ok(())

@@ -54,13 +54,13 @@ impl Format {
 /// What stands before the fields of each record.
 const HEAD: [&str; 7] = ["document_id", "name", "created_at", "state", "valid", "confidence", "version"];
 
-/// Records as a file.
-pub fn write(format: Format, lines: &[RecordLine]) -> Result<Vec<u8>> {
+/// Records as a file. Where there are none, `fields` are those that they would have: a table has its head all the same.
+pub fn write(format: Format, lines: &[RecordLine], fields: &[String]) -> Result<Vec<u8>> {
     match format {
         Format::Jsonl => jsonl(lines),
-        Format::Csv => Ok(csv(&table(lines))),
+        Format::Csv => Ok(csv(&table(lines, fields))),
         Format::Xlsx => {
-            let rows = table(lines);
+            let rows = table(lines, fields);
             fit_cells(&rows)?;
             xlsx::write(&rows)
         }
@@ -99,8 +99,11 @@ fn jsonl(lines: &[RecordLine]) -> Result<Vec<u8>> {
 }
 
 /// A row of names, and a row for each record. Records of several versions of a schema have all fields of all of them.
-fn table(lines: &[RecordLine]) -> Vec<Vec<String>> {
-    let fields: BTreeSet<&String> = lines.iter().flat_map(|line| line.data.keys()).collect();
+fn table(lines: &[RecordLine], fields: &[String]) -> Vec<Vec<String>> {
+    let fields: BTreeSet<&String> = match lines {
+        [] => fields.iter().collect(),
+        lines => lines.iter().flat_map(|line| line.data.keys()).collect(),
+    };
     let names = HEAD.iter().map(|name| (*name).to_owned()).chain(fields.iter().map(|name| cell(name)));
     let mut rows = vec![names.collect::<Vec<String>>()];
     for line in lines {
@@ -198,7 +201,7 @@ mod tests {
     #[test]
     fn csv_has_a_row_for_each_record_and_all_fields_of_all_of_them() {
         let lines = [line(&json!({ "total": "-1.00", "party": ["A", "B"] })), line(&json!({ "iban": "=X" }))];
-        let written = String::from_utf8(write(Format::Csv, &lines).unwrap()).unwrap();
+        let written = String::from_utf8(write(Format::Csv, &lines, &[]).unwrap()).unwrap();
         let rows: Vec<&str> = written.split("\r\n").collect();
         assert!(rows[0].ends_with("version,iban,party,total"), "{}", rows[0]);
         assert!(
@@ -210,27 +213,38 @@ mod tests {
     }
 
     #[test]
+    fn table_without_records_has_the_head_that_they_would_have() {
+        let fields = ["total".to_owned(), "iban".to_owned()];
+        let written = String::from_utf8(write(Format::Csv, &[], &fields).unwrap()).unwrap();
+        assert!(
+            written.starts_with("document_id,name,") && written.ends_with(",version,iban,total\r\n"),
+            "{written}"
+        );
+        assert_eq!(write(Format::Jsonl, &[], &fields).unwrap(), b"");
+    }
+
+    #[test]
     fn value_that_no_cell_holds_is_refused_and_not_cut() {
         // Each of these is two units of UTF-16.
         let fits = "🦀".repeat(xlsx::MAX_CELL / 2) + "x";
         let long = format!("{fits}🦀");
-        let written = write(Format::Xlsx, &[line(&json!({ "note": fits }))]).unwrap();
+        let written = write(Format::Xlsx, &[line(&json!({ "note": fits }))], &[]).unwrap();
         assert!(String::from_utf8_lossy(&written).contains(&fits), "all of it");
         let lines = [line(&json!({ "note": long }))];
-        let error = write(Format::Xlsx, &lines).unwrap_err();
+        let error = write(Format::Xlsx, &lines, &[]).unwrap_err();
         assert!(
             error.message().contains("`note` of document 00000000-0000-0000-0000-000000000007"),
             "{error}"
         );
         assert!(error.message().contains("32769") && error.hint().unwrap().contains("CSV"), "{error}");
         for format in [Format::Csv, Format::Jsonl] {
-            assert!(String::from_utf8(write(format, &lines).unwrap()).unwrap().contains(&long));
+            assert!(String::from_utf8(write(format, &lines, &[]).unwrap()).unwrap().contains(&long));
         }
     }
 
     #[test]
     fn jsonl_has_an_object_for_each_record() {
-        let written = write(Format::Jsonl, &[line(&json!({ "total": "1.00" }))]).unwrap();
+        let written = write(Format::Jsonl, &[line(&json!({ "total": "1.00" }))], &[]).unwrap();
         let read: RecordLine = serde_json::from_slice(&written).unwrap();
         assert_eq!(read.data["total"], "1.00");
     }

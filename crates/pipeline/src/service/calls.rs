@@ -107,8 +107,10 @@ pub(super) async fn answer(inner: &Inner, tenant: TenantId, actor: &Actor, call:
         }
         Call::ChangeBatch { batch, change } => change_batch(inner, tenant, &batch, change).await,
         Call::PauseKind { kind, paused } => {
-            store.pause_kind(&known_kind(&kind)?, paused).await?;
-            counted(1)
+            let kind = known_kind(&kind)?;
+            let held = store.status(tenant).await?.paused_kinds.iter().any(|held| held == kind.as_str());
+            store.pause_kind(&kind, paused).await?;
+            counted(u64::from(held != paused))
         }
         Call::DeadList { limit } => {
             json(DeadAnswer { dead: store.dead(tenant, limit.min(MAX_LIMIT)).await? })

@@ -6,12 +6,13 @@ use docmill_core::document::DocumentState;
 use docmill_core::id::{BatchId, DocumentId, IngestionId, TenantId};
 use docmill_core::ingestion::Stage;
 use docmill_core::ports::filter::is_media_type;
-use docmill_core::ports::store::{Selected, Selection};
+use docmill_core::ports::store::{ListQuery, Selected, Selection};
 use docmill_core::task::NewTask;
 use docmill_core::{Error, ErrorKind, Result};
 use futures::{StreamExt as _, TryStreamExt as _};
 
-use super::{Inner, find_head};
+use super::calls::find_batch;
+use super::{Inner, find_head, tags};
 use crate::plan;
 use crate::stages::extract::estimate::estimate;
 use crate::stages::payload::Payload;
@@ -19,18 +20,26 @@ use crate::stages::payload::Payload;
 /// Documents that are started in one transaction.
 const CHUNK: usize = 500;
 
+/// Documents of one page of a list.
+const PAGE: usize = 1_000;
+
 /// Documents whose dead letters are looked for at once.
 const SIDE_BY_SIDE: usize = 32;
 
 /// Where work can begin.
-const BEGINNINGS: [Stage; 6] = [
+const BEGINNINGS: [Stage; 8] = [
     Stage::Intake,
     Stage::Unpacking,
     Stage::Transcribing,
+    Stage::Rendering,
     Stage::Classifying,
     Stage::Extracting,
+    Stage::Embedding,
     Stage::Indexing,
 ];
+
+/// Why nothing is started where only pages are to be drawn.
+const DRAWN: &str = "drawn_when_viewed";
 
 /// Starts what is selected again; a document that is at work anyway is left alone.
 pub(super) async fn reprocess(
@@ -41,7 +50,7 @@ pub(super) async fn reprocess(
     from: Option<Stage>,
     dry_run: bool,
 ) -> Result<CountAnswer> {
-    let mut selection = filter.map(parse).transpose()?.unwrap_or_default();
+    let (mut selection, beyond) = filter.map(parse).transpose()?.unwrap_or_default();
     let mut answer = CountAnswer { dry_run, ..CountAnswer::default() };
     for id in ids {
         let head = find_head(&inner.deps, tenant, id).await?;
@@ -58,6 +67,16 @@ pub(super) async fn reprocess(
             answer.skip("missing");
         }
     }
+    if beyond != Beyond::default() {
+        let listed = listed(inner, tenant, &selection, beyond).await?;
+        selection.ids = match ids {
+            [] => listed,
+            _ => selection.ids.into_iter().filter(|id| listed.binary_search(id).is_ok()).collect(),
+        };
+        if selection.ids.is_empty() {
+            return Ok(answer);
+        }
+    }
     if selection.ids.is_empty() && !ids.is_empty() {
         // Without any id all documents would be meant.
         return Ok(answer);
@@ -69,6 +88,8 @@ pub(super) async fn reprocess(
             Some("busy")
         } else if unsupported.binary_search(&selected.head.document_id).is_ok() {
             Some("unsupported")
+        } else if from == Some(Stage::Rendering) {
+            Some(DRAWN)
         } else if from == Some(Stage::Extracting) && !has_schema(inner, &selected) {
             Some("no_schema")
         } else {
@@ -88,6 +109,50 @@ pub(super) async fn reprocess(
         answer.batch_id = Some(start(inner, tenant, items).await?);
     }
     Ok(answer)
+}
+
+/// What a filter may say that lists of documents know, and a selection does not.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Beyond {
+    tag: Option<String>,
+    name: Option<String>,
+    batch: Option<String>,
+    language: Option<String>,
+}
+
+/// The documents of a list, all of its pages.
+async fn listed(
+    inner: &Inner,
+    tenant: TenantId,
+    selection: &Selection,
+    beyond: Beyond,
+) -> Result<Vec<DocumentId>> {
+    let mut query = ListQuery {
+        state: selection.state,
+        media_type: selection.media_type.clone(),
+        kind: selection.kind.clone(),
+        language: beyond.language,
+        ..ListQuery::all(PAGE)
+    };
+    if let Some(tag) = &beyond.tag {
+        query.tag = Some(tags::key_of(inner, tenant, tag).await?);
+    }
+    if let Some(batch) = &beyond.batch {
+        query.batch = Some(find_batch(inner, tenant, batch).await?.batch_id);
+    }
+    let mut ids = Vec::new();
+    loop {
+        let page = inner.deps.store.list(tenant, &query).await?;
+        let meant =
+            page.documents.into_iter().filter(|line| beyond.name.as_ref().is_none_or(|n| *n == line.name));
+        ids.extend(meant.map(|line| line.document_id));
+        match page.next_cursor {
+            Some(next) => query.cursor = Some(next),
+            None => break,
+        }
+    }
+    ids.sort_unstable();
+    Ok(ids)
 }
 
 /// Tries again everything that has this problem: dead letters go on where they stopped, and what ended without becoming
@@ -147,7 +212,8 @@ fn item(inner: &Inner, selected: &Selected, from: Option<Stage>) -> Result<Item>
     let stage = from.unwrap_or(Stage::Intake);
     let engine = &inner.deps.settings.engine;
     // To index again, the text that is there will do; everything else is asked for to be done anew.
-    let payload = if stage == Stage::Indexing { Payload::default() } else { Payload::FORCE };
+    let kept = matches!(stage, Stage::Embedding | Stage::Indexing);
+    let payload = if kept { Payload::default() } else { Payload::FORCE };
     let first = plan::begin_at(stage, selected.head.bytes, &payload, engine).ok_or_else(|| {
         let names: Vec<&str> = BEGINNINGS.iter().map(|stage| stage.name()).collect();
         Error::invalid_request(format!("work cannot begin at the stage `{}`", stage.name()))
@@ -177,14 +243,18 @@ async fn start(inner: &Inner, tenant: TenantId, items: Vec<Item>) -> Result<Batc
 }
 
 /// `state=failed and type=invoice`
-fn parse(filter: &str) -> Result<Selection> {
-    let mut selection = Selection::default();
+fn parse(filter: &str) -> Result<(Selection, Beyond)> {
+    let (mut selection, mut beyond) = (Selection::default(), Beyond::default());
     for term in filter.split(" and ") {
         let Some((key, value)) = term.split_once('=') else {
             return Err(Error::invalid_request(format!("`{}` has no `=`", term.trim())).with_hint(GRAMMAR));
         };
         let value = value.trim();
-        match key.trim() {
+        let key = key.trim();
+        if value.is_empty() && key != "state" {
+            return Err(Error::invalid_request(format!("`{key}=` has no value")).with_hint(GRAMMAR));
+        }
+        match key {
             "state" => {
                 let state = DocumentState::from_name(value).ok_or_else(|| {
                     let names: Vec<&str> = DocumentState::ALL.iter().map(|state| state.name()).collect();
@@ -193,11 +263,12 @@ fn parse(filter: &str) -> Result<Selection> {
                 })?;
                 selection.state = Some(state);
             }
-            "type" if value.is_empty() => {
-                return Err(Error::invalid_request("`type=` has no value").with_hint(GRAMMAR));
-            }
             "type" if is_media_type(value) => selection.media_type = Some(value.to_owned()),
             "type" => selection.kind = Some(value.to_owned()),
+            "tag" => beyond.tag = Some(value.to_owned()),
+            "name" => beyond.name = Some(value.to_owned()),
+            "batch" => beyond.batch = Some(value.to_owned()),
+            "language" => beyond.language = Some(value.to_owned()),
             key => {
                 return Err(
                     Error::invalid_request(format!("`{key}` cannot be filtered by")).with_hint(GRAMMAR)
@@ -205,11 +276,11 @@ fn parse(filter: &str) -> Result<Selection> {
             }
         }
     }
-    Ok(selection)
+    Ok((selection, beyond))
 }
 
-const GRAMMAR: &str =
-    "the keys are `state` and `type`, as in `state=failed and type=application/pdf` or `type=invoice`";
+const GRAMMAR: &str = "the keys are `state`, `type`, `tag`, `name`, `batch` and `language`, as in \
+    `state=failed and type=application/pdf` or `tag=office`";
 
 #[cfg(test)]
 mod tests {
@@ -217,21 +288,37 @@ mod tests {
 
     #[test]
     fn parse_takes_state_and_type_joined_with_and() {
-        let selection = parse("state=failed and type = application/pdf").unwrap();
+        let (selection, beyond) = parse("state=failed and type = application/pdf").unwrap();
+        assert_eq!((selection.state, beyond), (Some(DocumentState::Failed), Beyond::default()));
         assert_eq!(selection.state, Some(DocumentState::Failed));
         assert_eq!((selection.media_type.as_deref(), selection.kind), (Some("application/pdf"), None));
         // A media type has a slash, and what a document is has none.
-        let selection = parse("type=invoice").unwrap();
+        let (selection, _) = parse("type=invoice").unwrap();
         assert_eq!((selection.media_type, selection.kind.as_deref()), (None, Some("invoice")));
     }
 
     #[test]
+    fn parse_takes_what_lists_know_beside_them() {
+        let (selection, beyond) =
+            parse("tag=office chairs and name=a=b.txt and batch=b1 and language=eng").unwrap();
+        assert_eq!(selection, Selection::default());
+        let said = |text: &str| Some(text.to_owned());
+        let all = Beyond {
+            tag: said("office chairs"),
+            name: said("a=b.txt"),
+            batch: said("b1"),
+            language: said("eng"),
+        };
+        assert_eq!(beyond, all);
+    }
+
+    #[test]
     fn parse_of_an_unknown_key_lists_the_known_ones() {
-        for filter in ["size=3", "state", "state=odd", "type= "] {
+        for filter in ["size=3", "state", "state=odd", "type= ", "tag="] {
             let error = parse(filter).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidRequest);
             assert!(error.hint().is_some(), "{filter}");
         }
-        assert!(parse("size=3").unwrap_err().hint().unwrap().contains("`state` and `type`"));
+        assert!(parse("size=3").unwrap_err().hint().unwrap().contains("`state`, `type`, `tag`"));
     }
 }

@@ -6,7 +6,7 @@ use docmill_core::id::TenantId;
 use docmill_core::ports::store::DocumentHead;
 use docmill_core::record::{
     ExtractAnswer, RecordQuery, RecordsAnswer, SchemaAdded, SchemaAnswer, SchemaLine, SchemaRef,
-    SchemasAnswer,
+    SchemasAnswer, titled,
 };
 use docmill_core::text::shown;
 use docmill_core::{Error, ErrorKind, Result};
@@ -71,7 +71,7 @@ pub(super) async fn add(inner: &Inner, tenant: TenantId, name: &str, schema: &st
         return Err(Error::invalid_request(format!("the schema `{name}` is built in and stays as it is"))
             .with_hint(format!("give yours another name, for instance `my_{name}`")));
     }
-    let text = checked(&inner.deps, schema)?;
+    let text = checked(&inner.deps, &titled(schema, name))?;
     let version = inner.deps.store.put_schema(tenant, name, &text).await?;
     Ok(SchemaAdded { name: name.to_owned(), version })
 }

@@ -37,8 +37,13 @@ pub(super) fn operations() -> Vec<Operation> {
         .or_nothing()
         .answers::<BatchTotals>(200, "The batch of that name, which was there.")
         .answers::<BatchTotals>(201, "A new batch."),
-        Operation::get("/v1/batches/{id}", "getBatch", "How a batch stands", get(show))
-            .answers::<BatchTotals>(200, "The batch."),
+        Operation::get(
+            "/v1/batches/{id}",
+            "getBatch",
+            "How a batch stands; it may be called by its name",
+            get(show),
+        )
+        .answers::<BatchTotals>(200, "The batch."),
         Operation::change(
             Method::PATCH,
             "/v1/batches/{id}",
@@ -112,14 +117,15 @@ async fn open(cx: Cx, Perhaps(new): Perhaps<New>) -> Answer {
 }
 
 async fn show(cx: Cx, At(id): At<String>) -> Answer {
-    reply::call(&cx, Call::Batch { batch: id.parse::<BatchId>()?.to_string() }).await
+    reply::call(&cx, Call::Batch { batch: id }).await
 }
 
 /// What is to change; what is left out stays.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Change {
-    /// Claim no more of it, or go on.
+    /// Claim no more of it, or go on. `pause` is taken for it too.
+    #[serde(alias = "pause")]
     paused: Option<bool>,
     /// 0 to 99, lower first.
     #[schemars(range(min = 0, max = 99))]
@@ -133,7 +139,6 @@ struct Change {
 }
 
 async fn change(cx: Cx, At(id): At<String>, Told(change): Told<Change>) -> Answer {
-    let batch = id.parse::<BatchId>()?.to_string();
     let priority = priority(change.priority)?;
     if change.sealed == Some(false) {
         return Err(
@@ -143,7 +148,8 @@ async fn change(cx: Cx, At(id): At<String>, Told(change): Told<Change>) -> Answe
     if change.expected.is_some() && change.sealed.is_none() {
         return Err(Error::invalid_request("`expected` is said when a batch is sealed").into());
     }
-    let found: BatchTotals = back(reply::ask(&cx, Call::Batch { batch: batch.clone() }).await?)?;
+    let found: BatchTotals = back(reply::ask(&cx, Call::Batch { batch: id }).await?)?;
+    let batch = found.batch_id.to_string();
     let steer = |change| Call::ChangeBatch { batch: batch.clone(), change };
     if let Some(priority) = priority {
         reply::ask(&cx, steer(BatchChange::Priority(priority))).await?;
@@ -173,15 +179,15 @@ async fn seal(cx: &Cx, batch: &BatchTotals, expected: Option<u64>) -> Result<()>
 }
 
 async fn cancel(cx: Cx, At(id): At<String>) -> Answer {
-    let batch = id.parse::<BatchId>()?.to_string();
     // Looked for first, so that the audit log holds what was done to batches that are there.
-    reply::ask(&cx, Call::Batch { batch: batch.clone() }).await?;
+    let found: BatchTotals = back(reply::ask(&cx, Call::Batch { batch: id }).await?)?;
+    let batch = found.batch_id.to_string();
     reply::ask(&cx, Call::ChangeBatch { batch: batch.clone(), change: BatchChange::Cancel }).await?;
     reply::call(&cx, Call::Batch { batch }).await
 }
 
 async fn audit(cx: Cx, At(id): At<String>) -> Answer {
-    reply::call(&cx, Call::Ledger { batch: Some(id.parse::<BatchId>()?.to_string()) }).await
+    reply::call(&cx, Call::Ledger { batch: Some(id) }).await
 }
 
 fn priority(priority: Option<u8>) -> Result<Option<u8>> {

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use docmill_core::clock::Timestamp;
 use docmill_core::ports::blobs::Content;
 use docmill_core::ports::store::DocumentHead;
-use docmill_core::{Error, Result};
+use docmill_core::{Error, ErrorKind, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,9 +61,9 @@ pub(super) async fn content(cx: Cx, At(id): At<String>, headers: HeaderMap) -> A
     let (from, to) = range.unwrap_or((0, head.bytes));
     let blobs = &service.deps().blobs;
     let body = if to - from <= SMALL_RANGE && range.is_some() {
-        Body::from(blobs.get_range(&head.key, from..to).await?)
+        Body::from(blobs.get_range(&head.key, from..to).await.map_err(|e| missing(&head, e))?)
     } else {
-        body(blobs.open(&head.key, SMALL_RANGE).await?, from, to)
+        body(blobs.open(&head.key, SMALL_RANGE).await.map_err(|e| missing(&head, e))?, from, to)
     };
     let status = if range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
     let mut response = dressed(Response::new(body), status, &head, &tag);
@@ -74,6 +74,16 @@ pub(super) async fn content(cx: Cx, At(id): At<String>, headers: HeaderMap) -> A
         response.headers_mut().insert(header::CONTENT_RANGE, value);
     }
     Ok(response)
+}
+
+/// What is said of a document whose original is gone: it is there, and its bytes are not.
+fn missing(head: &DocumentHead, error: Error) -> Error {
+    if error.kind() != ErrorKind::NotFound {
+        return error;
+    }
+    Error::not_found(format!("the original of document {} is missing", head.document_id))
+        .with_hint("`docmill audit` tells what else is; restore it from a backup, or ingest the file again")
+        .with_source(error)
 }
 
 fn body(content: Content, from: u64, to: u64) -> Body {

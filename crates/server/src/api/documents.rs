@@ -119,8 +119,9 @@ fn showing(path: &'static str, id: &'static str) -> Operation {
         .answers_nothing(304, "The caller has this answer already.")
 }
 
-/// Which documents.
+/// Which documents. A filter that is not known is refused, as ignoring it would list what was not asked for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct ListParams {
     /// `next_cursor` of the page before.
     cursor: Option<String>,
@@ -222,8 +223,8 @@ async fn timeline(cx: Cx, At(id): At<String>) -> Answer {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Again {
-    /// The stage to begin at: `intake`, `unpacking`, `transcribing`, `classifying`, `extracting` or `indexing`; from the
-    /// start if it is left out.
+    /// The stage to begin at: `intake`, `unpacking`, `transcribing`, `classifying`, `extracting`, `embedding` or `indexing`;
+    /// from the start if it is left out. `rendering` starts nothing: pages are drawn when somebody looks at them.
     from: Option<Stage>,
 }
 
@@ -235,8 +236,8 @@ struct AgainAnswer {
     /// The new ingestion.
     #[serde(skip_serializing_if = "Option::is_none")]
     ingestion_id: Option<IngestionId>,
-    /// Why it was skipped: `busy` (it is at work anyway), `unsupported` (nothing here reads its type) or `no_schema` (it is
-    /// of no kind that records are taken of).
+    /// Why it was skipped: `busy` (it is at work anyway), `unsupported` (nothing here reads its type), `no_schema` (it is
+    /// of no kind that records are taken of) or `drawn_when_viewed` (of `rendering`).
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }

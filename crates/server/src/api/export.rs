@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::routing::get;
 use docmill_core::call::Call;
 use docmill_core::clock::Timestamp;
-use docmill_core::record::{RecordLine, RecordQuery, RecordState, RecordsAnswer};
+use docmill_core::record::{RecordLine, RecordQuery, RecordState, RecordsAnswer, SchemasAnswer};
 use docmill_core::{Error, Result};
 use docmill_pipeline::export::{self, Format, MAX_RECORDS};
 use schemars::JsonSchema;
@@ -57,8 +57,9 @@ async fn export(cx: Cx, Asked(params): Asked<Params>) -> Answer {
         Form::Jsonl => Format::Jsonl,
         Form::Xlsx => Format::Xlsx,
     };
+    let schema = params.schema;
     let query = RecordQuery {
-        schema: params.schema,
+        schema: schema.clone(),
         state: params.state,
         since: params.from,
         until: params.to,
@@ -66,7 +67,8 @@ async fn export(cx: Cx, Asked(params): Asked<Params>) -> Answer {
         limit: CHUNK,
     };
     let lines = all(&cx, query).await?;
-    let written = tokio::task::spawn_blocking(move || export::write(format, &lines)).await;
+    let fields = if lines.is_empty() { fields(&cx, &schema).await? } else { Vec::new() };
+    let written = tokio::task::spawn_blocking(move || export::write(format, &lines, &fields)).await;
     let body = written.map_err(|e| Error::bug("writing records was cut short").with_source(e))??;
     let mut response = reply::whole(StatusCode::OK, format.media_type(), body.into());
     let name = format!("attachment; filename=\"records.{}\"", format.name());
@@ -74,6 +76,12 @@ async fn export(cx: Cx, Asked(params): Asked<Params>) -> Answer {
         response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
     }
     Ok(response)
+}
+
+async fn fields(cx: &Cx, schema: &str) -> Result<Vec<String>> {
+    let known: SchemasAnswer = serde_json::from_value(reply::ask(cx, Call::Schemas).await?)
+        .map_err(|e| Error::bug("schemas cannot be read back").with_source(e))?;
+    Ok(known.fields_of(schema))
 }
 
 async fn all(cx: &Cx, mut query: RecordQuery) -> Result<Vec<RecordLine>> {

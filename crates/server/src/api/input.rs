@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::header;
+use axum::http::header::{self, HeaderMap, HeaderName};
 use axum::http::request::Parts;
 use bytes::{Bytes, BytesMut};
 use docmill_core::Error;
@@ -20,6 +20,13 @@ use crate::web::Web;
 const MAX_BODY_BYTES: usize = 1 << 20;
 
 const JSON: &str = "application/json";
+
+/// What `curl -d` calls a body that nothing was said of.
+const UNSAID: &str = "application/x-www-form-urlencoded";
+
+/// Headers by which a browser says where a request comes from.
+const FROM_A_BROWSER: [HeaderName; 3] =
+    [header::ORIGIN, header::REFERER, HeaderName::from_static("sec-fetch-site")];
 
 /// The query of a request.
 pub(super) struct Asked<T>(pub(super) T);
@@ -101,8 +108,7 @@ impl<T: DeserializeOwned + Send> FromRequest<Web> for Perhaps<T> {
 /// The media type of a body, and all of it.
 async fn body_of(request: Request) -> Result<(String, Bytes), Problem> {
     let (parts, body) = request.into_parts();
-    let kind =
-        parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind_of(&parts.headers);
     let mut pieces = patient(body.into_data_stream());
     let mut bytes = BytesMut::new();
     while let Some(piece) = pieces.next().await {
@@ -117,11 +123,27 @@ async fn body_of(request: Request) -> Result<(String, Bytes), Problem> {
     Ok((kind.to_owned(), bytes.freeze()))
 }
 
+/// What a body is said to be. Where nothing is said, or what `curl -d` says by itself, it is meant to be what the route
+/// takes: JSON. But never of a browser: what a page may send to another site unasked has these very types, and the type of
+/// JSON is one that a browser asks about first. A browser always says of such a request where it comes from.
+fn kind_of(headers: &HeaderMap) -> &str {
+    let said = headers.get(header::CONTENT_TYPE).map_or(Some(""), |kind| kind.to_str().ok());
+    let unsaid = said.is_some_and(|kind| kind.trim().is_empty() || is(kind, UNSAID));
+    let browsed = FROM_A_BROWSER.iter().any(|name| headers.contains_key(name));
+    if unsaid && !browsed { JSON } else { said.unwrap_or_default() }
+}
+
+/// Whether a media type is this one, whatever its parameters are.
+fn is(kind: &str, wanted: &str) -> bool {
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+}
+
 fn read<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, Problem> {
     let refused = |why: String| Problem::from(Error::invalid_request(why));
-    if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(JSON)) {
+    if !is(kind, JSON) {
         let kind = docmill_core::text::shown(kind);
-        return Err(refused(format!("the body is `{kind}`, and not `{JSON}`")));
+        let error = Error::invalid_request(format!("the body is `{kind}`, and not `{JSON}`"));
+        return Err(error.with_hint("send the header `Content-Type: application/json`").into());
     }
     // An object first: fields in an array, by their place, would be taken too.
     let object: Map<String, Value> =

@@ -6,8 +6,8 @@ use axum::http::{Method, StatusCode};
 use axum::routing::{delete, get, post};
 use docmill_core::call::Call;
 use docmill_core::review::{
-    CorrectionLine, CorrectionsAnswer, DecidedAnswer, LockAnswer, MAX_CORRECTED, ReviewAnswer, ReviewId,
-    ReviewsAnswer, Verdict,
+    CorrectionLine, CorrectionsAnswer, DecidedAnswer, LockAnswer, MAX_CORRECTED, ReviewAnswer, ReviewsAnswer,
+    Verdict, review_id,
 };
 use docmill_core::{Error, Result};
 use schemars::JsonSchema;
@@ -146,7 +146,7 @@ fn read<T: serde::de::DeserializeOwned>(answer: Value) -> Result<T> {
 }
 
 async fn show(cx: Cx, At(id): At<String>) -> Answer {
-    reply::call(&cx, Call::Review { id: id.parse()? }).await
+    reply::call(&cx, Call::Review { id: review_id(&id)? }).await
 }
 
 /// Nothing to say.
@@ -155,11 +155,11 @@ async fn show(cx: Cx, At(id): At<String>) -> Answer {
 struct Nothing {}
 
 async fn lock(cx: Cx, At(id): At<String>, Perhaps(Nothing {}): Perhaps<Nothing>) -> Answer {
-    reply::call(&cx, Call::ReviewLock { id: id.parse()?, locked: true }).await
+    reply::call(&cx, Call::ReviewLock { id: review_id(&id)?, locked: true }).await
 }
 
 async fn unlock(cx: Cx, At(id): At<String>) -> Answer {
-    reply::call(&cx, Call::ReviewLock { id: id.parse()?, locked: false }).await
+    reply::call(&cx, Call::ReviewLock { id: review_id(&id)?, locked: false }).await
 }
 
 /// Why.
@@ -216,6 +216,6 @@ async fn reject(cx: Cx, At(id): At<String>, Told(why): Told<Why>) -> Answer {
 }
 
 async fn decide(cx: &Cx, id: &str, verdict: Verdict) -> Answer {
-    let id: ReviewId = id.parse()?;
+    let id = review_id(id)?;
     reply::call(cx, Call::ReviewDecide { id, verdict }).await
 }

@@ -220,7 +220,10 @@ async fn read<S: Stream<Item = Result<bytes::Bytes>> + Unpin + Send>(
             }
             "batch_id" => {
                 let batch = field(parts, "batch_id").await?;
-                let id: BatchId = batch.trim().parse()?;
+                let id: BatchId = batch
+                    .trim()
+                    .parse()
+                    .map_err(|e: Error| Error::invalid_request(e.message().to_owned()).with_source(e))?;
                 let answer = cx.web.service.call(cx.caller.tenant, Call::Batch { batch: id.to_string() });
                 answer.await?;
                 fields.batch_id = Some(id);

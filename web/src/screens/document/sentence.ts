@@ -38,6 +38,8 @@ export function sentence(document: DocumentDetail, why: Why | undefined, now: nu
     case "ready": {
       const [first] = document.problems;
       if (!first) return null;
+      // Nothing is missing of what has nothing in it.
+      if (first.code === "EMPTY") return { tone: "neutral", what: "Stored, but there is nothing in it", detail: shown(first.message), action: null };
       // Without a word, and with nothing in it, it was not read at all.
       const what = !document.word_count && document.children.length === 0
         ? `Stored, but not read: ${cause(first.kind).title.toLowerCase()}`

@@ -2,7 +2,7 @@ import { CircleCheck } from "lucide-react";
 import { Link } from "wouter";
 import { useProblems } from "../../api/queries";
 import { Bar } from "../../ui/Bar";
-import { cause } from "../../ui/causes";
+import { cause, harmless } from "../../ui/causes";
 import { count } from "../../ui/format";
 import { Pending } from "../../ui/Page";
 
@@ -22,7 +22,7 @@ export function Causes() {
             <span className="truncate">{cause(group.cause).title}</span>
             <Bar label={cause(group.cause).title} total={top} parts={[
               { value: group.failed, className: "bg-red", label: "failed" },
-              { value: group.count - group.failed, className: "bg-amber-line", label: "incomplete" },
+              { value: group.count - group.failed, className: harmless(group) ? "bg-line-strong" : "bg-amber-line", label: harmless(group) ? "stored" : "incomplete" },
             ]} />
             <span className="text-right font-medium">{count(group.count)}</span>
           </Link>

@@ -6,7 +6,7 @@ import { useRetryGroup } from "../../api/actions";
 import { useFacets, useProblems } from "../../api/queries";
 import type { ProblemGroup } from "../../api/types";
 import { Button } from "../../ui/Button";
-import { cause } from "../../ui/causes";
+import { cause, harmless } from "../../ui/causes";
 import { Confirm } from "../../ui/Dialog";
 import { count, counted, shown } from "../../ui/format";
 import { Empty } from "../../ui/Notice";
@@ -70,7 +70,7 @@ function Group({ group }: { group: ProblemGroup }) {
           <h2 className="flex flex-wrap items-center gap-2 font-semibold">
             {words.title} <span className="font-normal text-ink-3">· {count(group.count)}</span>
             {group.failed > 0 && <Badge tone="red">{count(group.failed)} failed</Badge>}
-            {group.count > group.failed && <Badge tone="amber">{count(group.count - group.failed)} incomplete</Badge>}
+            {group.count > group.failed && <Badge tone={harmless(group) ? "neutral" : "amber"}>{count(group.count - group.failed)} {harmless(group) ? "stored" : "incomplete"}</Badge>}
           </h2>
           <p className="mt-1 text-sm text-ink-2">{words.meaning}</p>
           <p className="text-sm text-ink-3"><Said text={words.remedy} /></p>

@@ -49,7 +49,7 @@ pub(crate) async fn sniffed(readings: &mut Readings<'_>) -> Result<Kind> {
 /// Which way something of this kind goes.
 pub(crate) fn route(cx: &Context<'_>, lease: &Lease, kind: &Kind) -> Outcome {
     match kind {
-        Kind { format: None, .. } => Outcome::Unsupported,
+        Kind { format: None, media_type, .. } => Outcome::Unsupported { media_type: media_type.clone() },
         Kind { container: true, .. } => match too_deep(cx, lease) {
             Some(error) => Outcome::TooDeep((&error).into()),
             None => Outcome::Container,
