@@ -20,10 +20,7 @@ use crate::title::has_word;
 use crate::{Document, Guess, Knowledge, Page, text_of};
 
 /// Raise it when the same text is understood otherwise than before: old answers are not taken over then.
-const IDENTITY: &str = "local-4";
-
-/// The type of what is none of the kinds that are known: people who narrow a pile by type must find the rest, too.
-const OTHER: &str = "other";
+const IDENTITY: &str = "local-5";
 
 /// Text that is compared with that of other documents.
 const MAX_COMPARED: usize = 4 << 20;
@@ -235,8 +232,7 @@ fn kept(found: crate::Understanding, labels: BTreeMap<String, Labelled>) -> Unde
     let title = taken(found.title, "title", &mut note);
     let summary = taken(found.summary, "summary", &mut note);
     let date = taken(found.date, "date", &mut note).map(|date| date.to_string());
-    let none_of_them = Guess { value: OTHER.to_owned(), confidence: 0.1, method: "none" };
-    let kind = taken(found.kind.or(Some(none_of_them)), "type", &mut note);
+    let kind = taken(found.kind, "type", &mut note);
     if let Some(best) = found.tags.first() {
         note("tags", best.confidence, best.method);
     }
