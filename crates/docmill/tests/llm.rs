@@ -86,6 +86,32 @@ fn answer_becomes_title_and_tags_with_what_it_cost() {
 }
 
 #[test]
+fn without_a_model_trying_again_to_classify_changes_nothing_for_the_worse() {
+    let mill = Mill::new();
+    let before = ingest(&mill, "letter.txt", LETTER);
+    let id = only_id(&mill);
+    assert_eq!(again(&mill, &["reprocess", &id, "--from", "classifying", "--json"])["count"], 1);
+    let after = show(&mill, &id);
+    for key in [
+        "title",
+        "summary",
+        "date",
+        "type",
+        "tags",
+        "labels",
+        "state",
+        "page_count",
+        "word_count",
+        "problems",
+    ] {
+        assert_eq!(after[key], before[key], "{key}");
+    }
+    assert_eq!(after["problems"], json!([]));
+    assert!(!after["timeline"].to_string().contains("no language model"), "{after}");
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
 fn same_content_is_paid_for_once_however_often_it_comes_or_is_processed() {
     let llm = ScriptedLlm::always(Act::describe("Your order of garden chairs"));
     let mill = mill(&llm);
