@@ -172,7 +172,9 @@ impl Case {
         let is_picture = self.shown == Shown::Picture;
         let source = believe::Document::new(&self.text, is_picture);
         let believed = believe(said, &source, self.local.unwrap_or_default());
-        let problem = (!believed.refused.is_empty()).then(|| {
+        // What was taken is what was asked for; a document that speaks to the model is worth a look in any case.
+        let missing = !believed.refused.is_empty() && (!believed.taken || source.is_addressed());
+        let problem = missing.then(|| {
             let what = believed.refused.join(", ");
             warning(
                 ErrorKind::SchemaMismatch,
