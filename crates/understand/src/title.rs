@@ -5,7 +5,7 @@
 use crate::headings::{is_heading, without_number};
 use crate::kind::Kinds;
 use crate::small_print::is_small_print;
-use crate::table_title::{by_columns, by_keys};
+use crate::table_title::{by_columns, by_keys, joined};
 use crate::words::{fold, is_number, words};
 use crate::{Document, Guess, Page};
 
@@ -390,6 +390,13 @@ fn beginning(text: &str) -> Option<Guess<String>> {
     Some(Guess { value: clean(sentence.text)?, confidence, method: "first_words" })
 }
 
+/// What a text is called that has nothing to be called by, not a word: its first line, or the cells of its first row.
+pub(crate) fn first_line(text: &str) -> Option<Guess<String>> {
+    let line = head(text).lines().find(|line| line.contains(char::is_alphanumeric))?;
+    let cells: Vec<&str> = line.split('\t').map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    Some(Guess { value: in_one_line(&joined(&cells))?, confidence: 0.05, method: "first_line" })
+}
+
 /// Whether people write like that: neither markup nor code, no rules of stars and no rows of numbers.
 fn is_prose(text: &str) -> bool {
     let (mut letters, mut others) = (0_usize, 0_usize);
@@ -415,6 +422,12 @@ pub(crate) fn has_word(text: &str) -> bool {
 /// A title in one line, without marks around it, cut at a word; nothing if nothing is left.
 fn clean(title: &str) -> Option<String> {
     let title = without_number(&title[..title.floor_char_boundary(4 * MAX_CHARS * 2)]);
+    in_one_line(title).filter(|title| has_word(title))
+}
+
+/// The same of what need not be a word.
+fn in_one_line(title: &str) -> Option<String> {
+    let title = &title[..title.floor_char_boundary(4 * MAX_CHARS * 2)];
     let spaced: String = title
         .chars()
         .map(|c| if c.is_control() || c.is_whitespace() || is_invisible(c) { ' ' } else { c })
@@ -424,7 +437,7 @@ fn clean(title: &str) -> Option<String> {
         .trim_matches(|c: char| c.is_whitespace() || "*_=~|•·-–—#<>".contains(c))
         .trim_end_matches([':', ',', ';'])
         .trim();
-    if !has_word(trimmed) {
+    if !trimmed.contains(char::is_alphanumeric) {
         return None;
     }
     if trimmed.chars().count() <= MAX_CHARS {
