@@ -4,7 +4,7 @@
 
 use crate::headings::{is_heading, without_number};
 use crate::kind::Kinds;
-use crate::small_print::is_small_print;
+use crate::small_print::{is_salutation, is_small_print};
 use crate::table_title::{by_columns, by_keys, joined};
 use crate::words::{fold, is_number, words};
 use crate::{Document, Guess, Page};
@@ -383,7 +383,11 @@ fn beginning(text: &str) -> Option<Guess<String>> {
     if let Some(columns) = head.lines().find(|line| line.contains('\t')).and_then(by_columns) {
         return Some(columns);
     }
-    let (sentence, confidence) = match sentences(&head[from..]).find(|s| is_prose(s.text)) {
+    // Whom a letter is for is not what it is about.
+    let says = |text: &str| is_prose(text) && !is_salutation(text) && !is_small_print(text);
+    let written = || sentences(&head[from..]);
+    let first = written().find(|s| says(s.text)).or_else(|| written().find(|s| is_prose(s.text)));
+    let (sentence, confidence) = match first {
         Some(sentence) => (sentence, 0.3),
         None => (sentences(head).next()?, 0.1),
     };
@@ -568,6 +572,15 @@ mod tests {
                     all until the rain came.\n\nWarmly, Imogen\n";
         let title = of_text(text).unwrap();
         assert!(title.starts_with("I had hoped to write"), "{title}");
+    }
+
+    #[test]
+    fn letter_is_called_by_what_it_says_and_not_by_whom_it_is_for() {
+        let text = "Dear Bob,\n\nit was such a pleasure to see you and the children at the lake last week, and I still think \
+                    of the boats, the geese and the pie that your sister had made for all of us.\n\nWarmly, Imogen\n";
+        let title = of_text(text).unwrap();
+        assert!(title.starts_with("it was such a pleasure"), "{title}");
+        assert_eq!(of_text("Dear Bob,\n\nWarmly, Imogen\n").unwrap(), "Dear Bob");
     }
 
     #[test]
