@@ -100,7 +100,7 @@ TABLE document
   PRIMARY KEY (document_id)
   UNIQUE (tenant_id, content_hash)
   CREATE UNIQUE INDEX document_change ON document USING btree (change_seq) WHERE (change_seq IS NOT NULL)
-  CREATE INDEX document_kinds ON document USING btree (tenant_id, ( CASE WHEN (kind IS NULL) THEN judged_kind ELSE kind END), document_id) WHERE ( CASE WHEN (kind IS NULL) THEN judged_kind ELSE kind END IS NOT NULL)
+  CREATE INDEX document_kinds ON document USING btree (tenant_id, ( CASE WHEN (kind IS NOT NULL) THEN kind WHEN (judged_kind IS NOT NULL) THEN judged_kind WHEN (understood_in IS NOT NULL) THEN 'other'::text ELSE NULL::text END), document_id) WHERE ( CASE WHEN (kind IS NOT NULL) THEN kind WHEN (judged_kind IS NOT NULL) THEN judged_kind WHEN (understood_in IS NOT NULL) THEN 'other'::text ELSE NULL::text END IS NOT NULL)
   CREATE INDEX document_list ON document USING btree (tenant_id, removed, document_id)
   CREATE INDEX document_review ON document USING btree (tenant_id, document_id) WHERE needs_review
   CREATE INDEX document_types ON document USING btree (tenant_id, removed, media_type, document_id) WHERE (media_type IS NOT NULL)

@@ -374,8 +374,9 @@ CREATE INDEX artifact_key ON artifact (blob_key);
 
 CREATE UNIQUE INDEX document_change ON document (change_seq) WHERE change_seq IS NOT NULL;
 
-CREATE INDEX document_kinds ON document (tenant_id, coalesce(kind, judged_kind), document_id)
-  WHERE coalesce(kind, judged_kind) IS NOT NULL;
+CREATE INDEX document_kinds
+  ON document (tenant_id, coalesce(kind, judged_kind, iif(understood_in IS NULL, NULL, 'other')), document_id)
+  WHERE coalesce(kind, judged_kind, iif(understood_in IS NULL, NULL, 'other')) IS NOT NULL;
 
 CREATE INDEX document_list ON document (tenant_id, removed, document_id);
 

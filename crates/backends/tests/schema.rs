@@ -132,6 +132,23 @@ async fn kinds_of_documents_of_an_older_version_are_found() {
     assert_eq!(world.listed_as("letter").await, [untold]);
 }
 
+/// It was kept as if words had told it.
+#[tokio::test]
+async fn other_of_an_older_version_stands_before_no_meaning() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("docmill.db");
+    let clock = Arc::new(SteppingClock::new(Timestamp(0)));
+    let world = World::around(Arc::new(open(&path).unwrap()), Arc::clone(&clock)).await;
+    let meant = world.being("meant", Some("other")).await;
+    let untold = world.being("untold", Some("other")).await;
+    world.judge_as(world.tenant, meant, Some("letter")).await;
+    drop(world);
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 12).unwrap();
+    let world = World::around(Arc::new(open(&path).unwrap()), clock).await;
+    assert_eq!(world.listed_as("letter").await, [meant]);
+    assert_eq!(world.listed_as("other").await, [untold]);
+}
+
 /// A check against a list of values makes SQLite build a table of them for every row it writes.
 #[test]
 fn writing_a_row_needs_no_temporary_table() {

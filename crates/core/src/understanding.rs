@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The type of what is none of the kinds that are known: people who narrow a pile by type must find the rest, too. It is
+/// shown and looked for, and never kept: what is kept as found would stand before what is found later.
+pub const OTHER: &str = "other";
+
 /// What was found out about a document, beside its title.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -22,6 +26,19 @@ pub struct Understanding {
     pub labels: BTreeMap<String, Labelled>,
     /// How sure each of these is and how it was found, by its name: `title`, `date`.
     pub evidence: BTreeMap<String, Evidence>,
+}
+
+impl Understanding {
+    /// As people see it: with a type, whatever the document is.
+    #[must_use]
+    pub fn shown(mut self) -> Self {
+        if self.kind.is_none() {
+            self.kind = Some(OTHER.to_owned());
+            let none = Evidence { confidence: 0.1, method: "none".to_owned() };
+            self.evidence.insert("type".to_owned(), none);
+        }
+        self
+    }
 }
 
 /// What the meaning of a text says of its document: what only a model can tell, found out after the document is ready.

@@ -6,6 +6,7 @@ mod support;
 
 use serde_json::json;
 use support::Mill;
+use support::model::write_hollow_model;
 
 const LETTER: &str = "Kestrel Ltd\n14 Foundry Lane\nLeeds\n\nLeeds, 9 March 2024\n\nSubject: Delivery of office chairs\n\n\
     Dear Mr Jones,\n\nThank you for your order of twelve office chairs. The office chairs leave our warehouse in Leeds on \
@@ -73,4 +74,31 @@ fn classify_tries_label_sets_of_the_user_and_names_every_mistake_in_them() {
     ]);
     mill.run(&["classify", "in/note.txt", "--labels", "in/none.toml"]).expect(1).says(&["none.toml"]);
     mill.run(&["classify", "in/none.txt"]).expect(1).says(&["none.txt", "does not exist"]);
+}
+
+#[test]
+fn type_that_only_the_meaning_tells_is_listed_shown_filtered_and_counted() {
+    let mill = Mill::new();
+    write_hollow_model(&mill.data().join("models/all-minilm-l6-v2"));
+    mill.write("note.txt", "The heron stood in the river and looked at the reeds for a long time.\n");
+    mill.write("invoice.txt", "INVOICE\n\nInvoice number: 17\nAmount due: 12.00\nPayment terms: 30 days\n");
+    // To this model every kind is as near as every other; which it takes is the same each time.
+    let said = mill.run(&["classify", "in/note.txt", "--json"]).expect(0).json();
+    assert_eq!(said["evidence"]["type"]["method"], "semantic", "{said}");
+    let kind = said["type"].as_str().unwrap();
+    mill.run(&["ingest", "in", "-q"]).expect(0);
+    let list = mill.run(&["list", "--json"]).expect(0).json();
+    let note = list["documents"].as_array().unwrap().iter().find(|d| d["name"] == "note.txt").unwrap();
+    assert_eq!(note["type"], kind, "{list}");
+    let shown = mill.run(&["show", note["document_id"].as_str().unwrap(), "--json"]).expect(0).json();
+    assert_eq!((&shown["type"], &shown["evidence"]["type"]["method"]), (&json!(kind), &json!("semantic")));
+    let count = |kind: &str| {
+        let filter = format!("type={kind}");
+        let selected = mill.run(&["reprocess", "--where", &filter, "--dry-run", "--json"]).expect(0).json();
+        let found = mill.run(&["search", "heron river", "--mode", "text", "--filter", &filter, "--json"]);
+        let found = found.expect(0).json();
+        assert_eq!(found["facets"]["type"].get(kind).unwrap_or(&json!(0)), &found["total"], "{found}");
+        (selected["count"].as_u64().unwrap(), found["total"].as_u64().unwrap())
+    };
+    assert_eq!((count(kind), count("other")), ((1, 1), (0, 0)));
 }

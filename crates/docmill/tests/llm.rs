@@ -86,6 +86,51 @@ fn answer_becomes_title_and_tags_with_what_it_cost() {
 }
 
 #[test]
+fn title_in_words_of_its_own_is_taken_and_a_partly_taken_answer_leaves_no_problem() {
+    let text = "Dear Bob,\n\nthis is a letter about the annual garden party on the lawn behind the house, on 9 March \
+        2024. Please come in the afternoon and bring your sister.\n\nRegards, Alice\n";
+    let answer = |title: &str| json!({ "title": title, "summary": null, "date": "2024-03-09", "type": "letter", "tags": ["garden party"] });
+    let llm = ScriptedLlm::always(Act::Say(answer("Invitation to the garden party").to_string()));
+    let shown = ingest(&mill(&llm), "letter.txt", text);
+    assert_eq!((&shown["title"], &shown["problems"]), (&json!("Invitation to the garden party"), &json!([])));
+    let llm = ScriptedLlm::always(Act::Say(answer("A history of the Roman navy").to_string()));
+    let shown = ingest(&mill(&llm), "letter.txt", text);
+    assert_ne!(shown["title"], "A history of the Roman navy");
+    assert_eq!((&shown["date"], &shown["problems"]), (&json!("2024-03-09"), &json!([])), "{shown}");
+    // Nothing of this one is taken.
+    let alien = json!({ "title": "A history of the Roman navy", "summary": null, "date": "2021-01-01", "type": "other", "tags": [] });
+    let llm = ScriptedLlm::always(Act::Say(alien.to_string()));
+    let shown = ingest(&mill(&llm), "letter.txt", text);
+    assert_eq!(shown["problems"][0]["code"], "NOT_CLASSIFIED", "{shown}");
+}
+
+#[test]
+fn without_a_model_trying_again_to_classify_changes_nothing_for_the_worse() {
+    let mill = Mill::new();
+    let before = ingest(&mill, "letter.txt", LETTER);
+    let id = only_id(&mill);
+    assert_eq!(again(&mill, &["reprocess", &id, "--from", "classifying", "--json"])["count"], 1);
+    let after = show(&mill, &id);
+    for key in [
+        "title",
+        "summary",
+        "date",
+        "type",
+        "tags",
+        "labels",
+        "state",
+        "page_count",
+        "word_count",
+        "problems",
+    ] {
+        assert_eq!(after[key], before[key], "{key}");
+    }
+    assert_eq!(after["problems"], json!([]));
+    assert!(!after["timeline"].to_string().contains("no language model"), "{after}");
+    mill.run(&["audit"]).expect(0);
+}
+
+#[test]
 fn same_content_is_paid_for_once_however_often_it_comes_or_is_processed() {
     let llm = ScriptedLlm::always(Act::describe("Your order of garden chairs"));
     let mill = mill(&llm);

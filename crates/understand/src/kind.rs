@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::labels::{Embedder, checked, cosine};
 use crate::rules::Phrases;
+use crate::small_print::is_between_greetings;
 use crate::words::{fold, is_number, words};
 use crate::{Document, Guess};
 
@@ -28,6 +29,9 @@ const TITLE_ELSEWHERE: f32 = 0.6;
 const STRONG: f32 = 2.0;
 const SOME: f32 = 0.7;
 const AGAINST: f32 = -2.0;
+
+/// Somebody is greeted, and the text closes as letters do: it needs but one weak sign more.
+const GREETINGS: f32 = 3.0;
 
 /// What a kind needs: a heading, or two strong signs.
 const LEAST: f32 = 3.5;
@@ -201,6 +205,11 @@ impl Kinds {
         if let Some(email) = self.all.iter().position(|kind| kind.name == "email") {
             scores[email] += mail_header(text);
         }
+        if let Some(letter) = self.all.iter().position(|kind| kind.name == "letter")
+            && is_between_greetings(text)
+        {
+            scores[letter] += GREETINGS;
+        }
         scores
     }
 
@@ -319,6 +328,7 @@ mod tests {
                 "Leeds, 9 March 2024\n\nDear Mr Jones,\nwe refer to your request.\nYours sincerely\nA. Smith",
                 "letter",
             ),
+            ("Dear Bob,\n\nthe kettle works again.\n\nRegards, Alice\n", "letter"),
             ("Sehr geehrte Frau Maier,\nanbei die Unterlagen.\nMit freundlichen Grüßen\nB. Müller", "letter"),
             (
                 "From: a@example.org\nTo: b@example.org\nSubject: Lunch\nDate: Mon, 1 Jan 2024\n\nSee you",

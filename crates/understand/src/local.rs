@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-use docmill_core::artifact::Transcript;
+use docmill_core::artifact::{TextSource, Transcript};
 use docmill_core::clock::Timestamp;
 use docmill_core::id::ContentHash;
 use docmill_core::ports::Understander;
@@ -16,14 +16,11 @@ use jiff::civil::Date;
 use crate::chunk::{Chunk, chunks};
 use crate::labels::{Embedder, LabelSet, MAX_BYTES, OFF, Prepared, builtin, checked};
 use crate::nearness::Signature;
-use crate::title::has_word;
+use crate::title::{first_line, has_word};
 use crate::{Document, Guess, Knowledge, Page, text_of};
 
 /// Raise it when the same text is understood otherwise than before: old answers are not taken over then.
-const IDENTITY: &str = "local-4";
-
-/// The type of what is none of the kinds that are known: people who narrow a pile by type must find the rest, too.
-const OTHER: &str = "other";
+const IDENTITY: &str = "local-5";
 
 /// Text that is compared with that of other documents.
 const MAX_COMPARED: usize = 4 << 20;
@@ -91,7 +88,8 @@ impl Local {
             written: said("creation_date").and_then(day),
             today: today(known.now),
         };
-        let found = self.knowledge.understand(&document, model)?;
+        let mut found = self.knowledge.understand(&document, model)?;
+        found.title = found.title.or_else(|| known.pages.iter().find_map(|page| first_line(page.text)));
         let text = text_of(known.pages, MAX_BYTES);
         let mut labels = BTreeMap::new();
         for set in &self.sets {
@@ -110,7 +108,9 @@ impl Understander for Local {
         // What a message says lies in documents of its own; what it is about stands in its head.
         let subject = transcript.metadata.get("subject").filter(|_| is_mail(&transcript.media_type));
         let mut texts = transcript.pages.iter().map(|page| &page.text).chain(subject);
-        if !texts.any(|text| has_word(text)) {
+        // Letters that were recognised in a picture and make no word are mostly none; what a file holds, it says.
+        let mut native = transcript.pages.iter().filter(|page| page.source == TextSource::Native);
+        if !texts.any(|text| has_word(text)) && !native.any(|page| first_line(&page.text).is_some()) {
             return Ok(None);
         }
         let pages = pages_of(transcript);
@@ -235,8 +235,7 @@ fn kept(found: crate::Understanding, labels: BTreeMap<String, Labelled>) -> Unde
     let title = taken(found.title, "title", &mut note);
     let summary = taken(found.summary, "summary", &mut note);
     let date = taken(found.date, "date", &mut note).map(|date| date.to_string());
-    let none_of_them = Guess { value: OTHER.to_owned(), confidence: 0.1, method: "none" };
-    let kind = taken(found.kind.or(Some(none_of_them)), "type", &mut note);
+    let kind = taken(found.kind, "type", &mut note);
     if let Some(best) = found.tags.first() {
         note("tags", best.confidence, best.method);
     }
@@ -383,10 +382,30 @@ mod tests {
     }
 
     #[test]
-    fn document_without_a_word_is_not_tried() {
-        assert_eq!(understood(""), None);
-        assert_eq!(understood("xe 1\n=== r"), None);
+    fn document_without_a_word_is_not_tried_if_it_says_nothing_or_is_a_picture() {
+        for nothing in ["", " \n\t", "?! \u{202e}—"] {
+            assert_eq!(understood(nothing), None, "{nothing:?}");
+        }
+        let mut picture = transcript("xe 1\n=== r");
+        picture.pages[0].source = TextSource::Ocr;
+        let now = Timestamp(1_800_000_000_000);
+        assert_eq!(Local::new().unwrap().understand(&picture, "icon.png", now).unwrap(), None);
         assert!(understood("a word").is_some());
+    }
+
+    #[test]
+    fn document_of_numbers_is_called_by_its_first_line() {
+        for (text, title) in [
+            ("12345\n", "12345"),
+            ("\n--\na\tb\n1\t2\n", "a, b"),
+            ("1. 2,5\t3", "1. 2,5, 3"),
+            ("xe 1\n=== r", "xe 1"),
+        ] {
+            let found = understood(text).unwrap();
+            assert_eq!(found.title.as_deref(), Some(title));
+            let evidence = &found.understanding.evidence["title"];
+            assert!(evidence.method == "first_line" && evidence.confidence < 0.1, "{evidence:?}");
+        }
     }
 
     #[test]

@@ -97,6 +97,48 @@ const CLOSINGS: &[&str] = &[
     "com os melhores cumprimentos",
 ];
 
+/// How letters greet whom they are for: with his name behind it.
+const SALUTATIONS: &[&str] = &[
+    "dear",
+    "dearest",
+    "liebe",
+    "lieber",
+    "sehr geehrte",
+    "sehr geehrter",
+    "cher",
+    "chère",
+    "querido",
+    "querida",
+    "estimado",
+    "estimada",
+    "caro",
+    "cara",
+    "beste",
+    "lieve",
+    "geachte",
+    "prezado",
+    "prezada",
+];
+
+/// Whether a line greets somebody and says no more: `Dear Bob,`.
+pub(crate) fn is_salutation(line: &str) -> bool {
+    const MAX_WORDS: usize = 6;
+    let line = line.trim();
+    let said = fold(line);
+    let greets = SALUTATIONS.iter().any(|salutation| {
+        said.strip_prefix(fold(salutation).as_str()).is_some_and(|rest| rest.starts_with(char::is_whitespace))
+    });
+    greets && line.ends_with([',', '!', ':', ';']) && words(line).take(MAX_WORDS + 1).count() <= MAX_WORDS
+}
+
+/// Whether somebody is greeted near the beginning of a text, and it closes as letters do near its end.
+pub(crate) fn is_between_greetings(text: &str) -> bool {
+    const FIRST: usize = 12;
+    const LAST: usize = 8;
+    let filled = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    filled().take(FIRST).any(is_salutation) && filled().rev().take(LAST).any(is_closing)
+}
+
 /// Whether a line belongs to a letterhead, a foot or a signature.
 pub(crate) fn is_small_print(line: &str) -> bool {
     let lower = line.to_lowercase();
@@ -168,6 +210,26 @@ mod tests {
             "Annual report (c) 2024",
         ] {
             assert!(is_small_print(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn letter_stands_between_greetings() {
+        for text in [
+            "Dear Bob,\n\nthe kettle works.\n\nRegards, Alice\n",
+            "Liebe Anna!\nDanke.\nViele Grüße\nTom",
+            "Chère Léa,\n\nmerci.\n\nCordialement\nPaul",
+        ] {
+            assert!(is_between_greetings(text), "{text}");
+        }
+        for text in [
+            "",
+            "Dear Bob,\n\nthe kettle works.",
+            "The kettle works.\n\nRegards, Alice",
+            "Dear is the price of tea in the north,\nand cheap that of ale.\nRegards",
+            "Cara mia ben credimi\nCordialement",
+        ] {
+            assert!(!is_between_greetings(text), "{text}");
         }
     }
 

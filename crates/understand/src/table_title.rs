@@ -40,7 +40,8 @@ pub(crate) fn by_keys(text: &str) -> Option<Guess<String>> {
     (!keys.is_empty()).then(|| Guess { value: joined(&keys), confidence: 0.3, method: "keys" })
 }
 
-fn joined(names: &[&str]) -> String {
+/// The first of some names.
+pub(crate) fn joined(names: &[&str]) -> String {
     let more = if names.len() > MAX_NAMES { ", …" } else { "" };
     format!("{}{more}", names[..names.len().min(MAX_NAMES)].join(", "))
 }

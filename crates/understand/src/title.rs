@@ -4,8 +4,8 @@
 
 use crate::headings::{is_heading, without_number};
 use crate::kind::Kinds;
-use crate::small_print::is_small_print;
-use crate::table_title::{by_columns, by_keys};
+use crate::small_print::{is_salutation, is_small_print};
+use crate::table_title::{by_columns, by_keys, joined};
 use crate::words::{fold, is_number, words};
 use crate::{Document, Guess, Page};
 
@@ -383,11 +383,22 @@ fn beginning(text: &str) -> Option<Guess<String>> {
     if let Some(columns) = head.lines().find(|line| line.contains('\t')).and_then(by_columns) {
         return Some(columns);
     }
-    let (sentence, confidence) = match sentences(&head[from..]).find(|s| is_prose(s.text)) {
+    // Whom a letter is for is not what it is about.
+    let says = |text: &str| is_prose(text) && !is_salutation(text) && !is_small_print(text);
+    let written = || sentences(&head[from..]);
+    let first = written().find(|s| says(s.text)).or_else(|| written().find(|s| is_prose(s.text)));
+    let (sentence, confidence) = match first {
         Some(sentence) => (sentence, 0.3),
         None => (sentences(head).next()?, 0.1),
     };
     Some(Guess { value: clean(sentence.text)?, confidence, method: "first_words" })
+}
+
+/// What a text is called that has nothing to be called by, not a word: its first line, or the cells of its first row.
+pub(crate) fn first_line(text: &str) -> Option<Guess<String>> {
+    let line = head(text).lines().find(|line| line.contains(char::is_alphanumeric))?;
+    let cells: Vec<&str> = line.split('\t').map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    Some(Guess { value: in_one_line(&joined(&cells))?, confidence: 0.05, method: "first_line" })
 }
 
 /// Whether people write like that: neither markup nor code, no rules of stars and no rows of numbers.
@@ -415,6 +426,12 @@ pub(crate) fn has_word(text: &str) -> bool {
 /// A title in one line, without marks around it, cut at a word; nothing if nothing is left.
 fn clean(title: &str) -> Option<String> {
     let title = without_number(&title[..title.floor_char_boundary(4 * MAX_CHARS * 2)]);
+    in_one_line(title).filter(|title| has_word(title))
+}
+
+/// The same of what need not be a word.
+fn in_one_line(title: &str) -> Option<String> {
+    let title = &title[..title.floor_char_boundary(4 * MAX_CHARS * 2)];
     let spaced: String = title
         .chars()
         .map(|c| if c.is_control() || c.is_whitespace() || is_invisible(c) { ' ' } else { c })
@@ -424,7 +441,7 @@ fn clean(title: &str) -> Option<String> {
         .trim_matches(|c: char| c.is_whitespace() || "*_=~|•·-–—#<>".contains(c))
         .trim_end_matches([':', ',', ';'])
         .trim();
-    if !has_word(trimmed) {
+    if !trimmed.contains(char::is_alphanumeric) {
         return None;
     }
     if trimmed.chars().count() <= MAX_CHARS {
@@ -555,6 +572,15 @@ mod tests {
                     all until the rain came.\n\nWarmly, Imogen\n";
         let title = of_text(text).unwrap();
         assert!(title.starts_with("I had hoped to write"), "{title}");
+    }
+
+    #[test]
+    fn letter_is_called_by_what_it_says_and_not_by_whom_it_is_for() {
+        let text = "Dear Bob,\n\nit was such a pleasure to see you and the children at the lake last week, and I still think \
+                    of the boats, the geese and the pie that your sister had made for all of us.\n\nWarmly, Imogen\n";
+        let title = of_text(text).unwrap();
+        assert!(title.starts_with("it was such a pleasure"), "{title}");
+        assert_eq!(of_text("Dear Bob,\n\nWarmly, Imogen\n").unwrap(), "Dear Bob");
     }
 
     #[test]

@@ -56,6 +56,13 @@ export const useNear = (id: string) =>
     queryFn: async ({ signal }) => (await get<{ items: NearLine[] }>(`/v1/documents/${encodeURIComponent(id)}/near`, {}, signal)).items,
   });
 
+/** Documents that mean something alike, the nearest first. Without a model of meanings the server refuses, and says why. */
+export const useSimilar = (id: string) =>
+  useQuery({
+    queryKey: ["similar", id],
+    queryFn: ({ signal }) => get<SearchAnswer>(`/v1/documents/${encodeURIComponent(id)}/similar`, { limit: 5 }, signal),
+  });
+
 export const useReading = (id: string) =>
   useQuery({
     queryKey: ["text", id],

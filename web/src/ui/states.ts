@@ -27,6 +27,9 @@ export const STATE_ORDER: DocumentState[] = [
   "processing", "stale", "failed", "needs_review", "unclassified", "unsupported", "ready",
 ];
 
+/** The step that the action of a state tries again; all of them if it names none. */
+export const retryFrom = (state: string): Stage | undefined => (state === "unclassified" ? "classifying" : undefined);
+
 /** A state that this page does not know yet is shown by its name. */
 export const stateWords = (state: string): StateWords =>
   STATES[state as DocumentState] ?? { label: state, tone: "neutral", icon: CircleHelp, action: null };

@@ -1,5 +1,6 @@
 /** Retry with words about what came of it, for every screen that offers it. */
 import { useCallback } from "react";
+import type { Stage } from "../api/types";
 import { useReprocess } from "../api/reprocess";
 import { counted } from "./format";
 import { useSay } from "./Toasts";
@@ -8,10 +9,10 @@ export function useRetry() {
   const say = useSay();
   const reprocess = useReprocess();
   const retry = useCallback(
-    (ids: string[]) => {
+    (ids: string[], from?: Stage) => {
       // Rapid clicks start one job: nothing more is asked while the call is on its way.
       if (ids.length === 0 || reprocess.isPending) return;
-      reprocess.mutate(ids, {
+      reprocess.mutate({ ids, from }, {
         onSuccess: (outcome) => {
           if (outcome.queued > 0) say.done(ids.length === 1 ? "Queued again" : `${counted(outcome.queued, "document")} queued again`);
           const reason = [...outcome.skipped.values()][0];

@@ -115,5 +115,19 @@ it("tells which documents say nearly the same", async () => {
   const alike = watched.page.getByRole("region", { name: "Nearly the same text" });
   await alike.getByText("agreement-draft.txt").waitFor();
   await alike.getByText(/9\d % alike/).waitFor();
+
+  // Without a model of what texts mean the page says so, and how to get one.
+  const more = watched.page.getByRole("region", { name: "More like this" });
+  await more.getByText(/^Search by meaning is off/).waitFor();
+  await more.getByText("docmill models pull").waitFor();
+
+  // With one it names the nearest; the server's answer is made up on its way.
+  await watched.page.route(/\/similar\?/, (route) => route.fulfill({ json: {
+    query: "", mode: "semantic", took_ms: 1, note: null, total: 1, facets: {},
+    hits: [{ document_id, name: "lease.txt", title: "Lease of a mill", score: 0.618, page: 1, snippet: "" }],
+  } }));
+  await watched.page.reload();
+  await more.getByRole("link", { name: "Lease of a mill" }).waitFor();
+  await more.getByText("61 % near").waitFor();
   await close(watched);
 });

@@ -85,6 +85,22 @@ it("failure, why, retry", async () => {
   await expect.poll(() => retry.count(), { timeout: 20_000 }).toBe(0);
 });
 
+it("retry of a classification is of that step alone", async () => {
+  await upload(text("herons.txt", "Herons stand by the river all day long and wait."));
+  await tray().getByText("1 file in").waitFor();
+  const { documents } = (await (await fetch(`${server.url}/v1/documents`)).json()) as { documents: { document_id: string }[] };
+  // It cannot be had without a model that fails, so the server's answer is changed on its way.
+  await page.route(/\/v1\/documents\/[^/?]+$/, async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), state: "unclassified", title: null } });
+  });
+  await page.goto(`${server.url}/documents/${documents[0]?.document_id}`);
+  const asked = page.waitForRequest(/\/reprocess$/);
+  await page.getByRole("button", { name: "Retry classification" }).click();
+  expect((await asked).postDataJSON()).toEqual({ from: "classifying" });
+  await page.getByText("Queued again").waitFor();
+});
+
 it("cancel a batch", async () => {
   await server.cli("pause", "--kind", "intake-document");
   await upload([text("one.txt", "one"), text("two.txt", "two"), text("three.txt", "three")]);

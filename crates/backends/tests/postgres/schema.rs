@@ -20,6 +20,7 @@ pub(crate) fn cases() -> Vec<Case<Database>> {
         racing_processes_migrate_once,
         database_of_a_newer_version_is_refused_and_left_alone,
         kinds_of_documents_of_an_older_version_are_found,
+        other_of_an_older_version_stands_before_no_meaning,
         row_level_security_leaves_the_index_of_kinds_its_use,
     ]
 }
@@ -198,6 +199,19 @@ async fn kinds_of_documents_of_an_older_version_are_found(bench: Bench<Database>
     assert_eq!(world.listed_as("letter").await, [untold]);
 }
 
+/// It was kept as if words had told it.
+async fn other_of_an_older_version_stands_before_no_meaning(bench: Bench<Database>) {
+    let database = bench.open().await;
+    let world = database.world().await;
+    let meant = world.being("meant", Some("other")).await;
+    let untold = world.being("untold", Some("other")).await;
+    world.judge_as(world.tenant, meant, Some("letter")).await;
+    database.run("UPDATE schema_version SET version = 12").await;
+    let world = database.world().await;
+    assert_eq!(world.listed_as("letter").await, [meant]);
+    assert_eq!(world.listed_as("other").await, [untold]);
+}
+
 /// What might tell rows of other tenants is looked up in no index, and the planner thinks that of many expressions.
 async fn row_level_security_leaves_the_index_of_kinds_its_use(bench: Bench<Database>) {
     let database = bench.open().await;
@@ -215,7 +229,8 @@ async fn row_level_security_leaves_the_index_of_kinds_its_use(bench: Bench<Datab
             "BEGIN; SET LOCAL ROLE docmill_reader; SELECT set_config('app.tenant', '{tenant}', true);
              EXPLAIN SELECT document_id FROM document
                WHERE tenant_id = '{tenant}' AND NOT removed
-                 AND CASE WHEN kind IS NULL THEN judged_kind ELSE kind END = 'kind 7'
+                 AND CASE WHEN kind IS NOT NULL THEN kind WHEN judged_kind IS NOT NULL THEN judged_kind
+                   WHEN understood_in IS NOT NULL THEN 'other' END = 'kind 7'
                ORDER BY document_id DESC LIMIT 50"
         ))
         .await

@@ -35,10 +35,10 @@ pub struct Particulars {
 }
 
 impl Particulars {
-    /// From what is stored about a document.
-    pub fn of(language: Option<String>, understanding: Understanding) -> Self {
+    /// From what is stored about a document. What it is may have been told by its meaning, which is kept apart.
+    pub fn of(language: Option<String>, kind: Option<String>, understanding: Understanding) -> Self {
         Self {
-            kind: understanding.kind,
+            kind,
             language,
             date: understanding.date.as_deref().and_then(Day::first),
             tags: understanding.tags,

@@ -144,7 +144,7 @@ impl Answer {
             media_type: read.media_type.clone(),
             language: read.language.clone(),
             title: found.title,
-            understanding: found.understanding,
+            understanding: found.understanding.shown(),
         })
     }
 }

@@ -162,13 +162,15 @@ impl Ingest<'_> {
     /// Waits until the documents can be found by their meaning, if nobody else goes on with that. Everything else is done.
     async fn learn(&self, totals: &BatchTotals) -> Result<()> {
         let mut told = false;
+        let mut understood = None;
         while matches!(self.session, Session::Owner(_)) && !self.signals.asked() {
             let status: StatusAnswer = self.session.ask(Call::Status).await?;
-            let Some(behind) = status.meanings.map(|m| totals.change_seq - m.watermark).filter(|n| *n > 0)
-            else {
+            let Some(behind) = status.meanings.map(|m| totals.change_seq - m.watermark) else { break };
+            // What a meaning tells of a document is a change of its own, which searches by words are to know, too.
+            if behind <= 0 && status.index.watermark >= *understood.get_or_insert(status.index.last) {
                 break;
-            };
-            if !told && !self.cx.terminal.quiet {
+            }
+            if behind > 0 && !told && !self.cx.terminal.quiet {
                 let documents =
                     crate::terminal::counted(behind.unsigned_abs(), "document means", "documents mean");
                 self.cx.terminal.note(&format!(

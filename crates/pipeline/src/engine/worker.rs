@@ -66,6 +66,9 @@ pub(super) async fn work(engine: Arc<Engine>, reports: mpsc::UnboundedReceiver<R
         followers::index::caught_up(&engine.inner).await;
         followers::catalogue::caught_up(&engine.inner).await;
         followers::meanings::caught_up(&engine.inner).await;
+        // What a meaning tells of a document is a change of its own.
+        followers::index::caught_up(&engine.inner).await;
+        followers::catalogue::caught_up(&engine.inner).await;
         followers::catalogue::tags_embedded(&engine.inner).await;
     }
     followers.shutdown().await;

@@ -4,7 +4,7 @@ use docmill_core::document::DocumentState;
 use docmill_core::id::{DocumentId, TenantId};
 use docmill_core::ingestion::{Facts, IngestionEnd};
 use docmill_core::ports::Store;
-use docmill_core::ports::store::{Done, ListQuery, Outcome, Selection};
+use docmill_core::ports::store::{ChangedDocument, Done, ListQuery, Outcome, Selection};
 use docmill_core::problem::ResultCode;
 use docmill_core::task::Lease;
 use docmill_core::understanding::{Judgement, Understanding};
@@ -18,6 +18,8 @@ pub(super) fn cases() -> Vec<Case<dyn Store>> {
         list_of_a_kind_goes_together_with_everything_else,
         kind_is_that_of_the_newest_ingestion_that_could_tell,
         kind_by_meaning_stands_where_words_tell_none,
+        what_nothing_tells_is_other_and_what_nobody_tried_to_tell_is_nothing,
+        kind_by_meaning_is_a_change_for_whoever_follows,
         kind_of_a_removed_document_is_forgotten,
         select_matches_kinds_and_patterns_of_types,
     ]
@@ -99,7 +101,7 @@ async fn list_of_a_kind_is_the_list_of_all_without_the_others(bench: Bench<dyn S
     }
     let all = world.store.list(world.tenant, &ListQuery::all(10)).await.unwrap().documents;
     let kinds: Vec<_> = all.iter().rev().map(|line| line.kind.as_deref()).collect();
-    assert_eq!(kinds[..4], [Some("invoice"), Some("letter"), None, Some("invoice")]);
+    assert_eq!(kinds[..4], [Some("invoice"), Some("letter"), Some("other"), Some("invoice")]);
     let first = world.store.list(world.tenant, &ListQuery { limit: 2, ..of("invoice") }).await.unwrap();
     assert_eq!(first.documents.iter().map(|line| line.document_id).collect::<Vec<_>>(), invoices[..2]);
     let rest = ListQuery { cursor: first.next_cursor, limit: 2, ..of("invoice") };
@@ -155,7 +157,7 @@ async fn kind_is_that_of_the_newest_ingestion_that_could_tell(bench: Bench<dyn S
     world.being("one", None).await;
     assert_eq!(world.listed_as("letter").await, NOTHING);
     let all = world.store.list(world.tenant, &ListQuery::all(10)).await.unwrap().documents;
-    assert_eq!(all.iter().map(|line| line.kind.as_deref()).collect::<Vec<_>>(), [None]);
+    assert_eq!(all.iter().map(|line| line.kind.as_deref()).collect::<Vec<_>>(), [Some("other")]);
 }
 
 async fn kind_by_meaning_stands_where_words_tell_none(bench: Bench<dyn Store>) {
@@ -183,7 +185,56 @@ async fn kind_by_meaning_stands_where_words_tell_none(bench: Bench<dyn Store>) {
     world.judge_as(world.tenant, untold, Some("a\u{0}b")).await;
     world.store.judge(vec![(world.tenant, untold, None)]).await.unwrap();
     let all = world.store.list(world.tenant, &ListQuery::all(10)).await.unwrap().documents;
-    assert_eq!(all.iter().map(|line| line.kind.as_deref()).collect::<Vec<_>>(), [None, Some("invoice")]);
+    let kinds: Vec<_> = all.iter().map(|line| line.kind.as_deref()).collect();
+    assert_eq!(kinds, [Some("other"), Some("invoice")]);
+}
+
+async fn what_nothing_tells_is_other_and_what_nobody_tried_to_tell_is_nothing(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let told = world.being("told", Some("letter")).await;
+    let untold = world.being("untold", None).await;
+    let (untried, lease) = world.open_text("untried").await;
+    world.report(&lease, ended(ResultCode::Success)).await;
+    assert_eq!(world.listed_as("other").await, [untold]);
+    let other = Selection { kind: Some("other".into()), ..Selection::default() };
+    assert_eq!(world.selected(&other).await, [untold]);
+    let named = Selection { ids: vec![told, untold, untried], ..other.clone() };
+    assert_eq!(world.selected(&named).await, [untold]);
+    let ready = ListQuery { state: Some(DocumentState::Ready), ..of("other") };
+    assert_eq!(world.listed(&ready).await, [untold]);
+    let shown =
+        async |id: DocumentId| world.store.show(world.tenant, &id.to_string()).await.unwrap().unwrap();
+    assert_eq!(shown(untold).await.kind.as_deref(), Some("other"));
+    assert_eq!(shown(untold).await.evidence["type"].method, "none");
+    assert_eq!(shown(told).await.kind.as_deref(), Some("letter"));
+    assert_eq!(shown(untried).await.kind, None);
+    // What is found out later is what it is.
+    world.judge_as(world.tenant, untold, Some("report")).await;
+    assert_eq!(world.listed_as("other").await, NOTHING);
+    assert_eq!(world.selected(&other).await, NOTHING);
+    assert_eq!(world.listed_as("report").await, [untold]);
+}
+
+async fn kind_by_meaning_is_a_change_for_whoever_follows(bench: Bench<dyn Store>) {
+    let world = World::open(&bench).await;
+    let told = world.being("told", Some("invoice")).await;
+    let untold = world.being("untold", None).await;
+    let seen = world.store.changes(0, 10).await.unwrap();
+    let kinds = |seen: &[ChangedDocument]| {
+        seen.iter().map(|c| (c.document_id, c.particulars.kind.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&seen), [(told, Some("invoice".into())), (untold, Some("other".into()))]);
+    let before = seen.last().unwrap().seq;
+    for id in [told, untold] {
+        world.judge_as(world.tenant, id, Some("letter")).await;
+    }
+    let seen = world.store.changes(before, 10).await.unwrap();
+    assert_eq!(kinds(&seen), [(untold, Some("letter".into()))], "words come first");
+    assert_eq!(world.store.last_change().await.unwrap(), seen[0].seq);
+    // Who follows and says the same again is not kept busy by that.
+    world.judge_as(world.tenant, untold, Some("letter")).await;
+    assert_eq!(world.store.changes(seen[0].seq, 10).await.unwrap().len(), 0);
+    assert_eq!(world.store.last_change().await.unwrap(), seen[0].seq);
 }
 
 async fn kind_of_a_removed_document_is_forgotten(bench: Bench<dyn Store>) {

@@ -21,6 +21,7 @@ import { isDrawn, usePageImage } from "../../ui/PageImage";
 import { Page, Pending } from "../../ui/Page";
 import { copyText } from "../../ui/plain";
 import { StateMark } from "../../ui/StateMark";
+import { retryFrom } from "../../ui/states";
 import { TabPanel, Tabs } from "../../ui/Tabs";
 import { useSay } from "../../ui/Toasts";
 import { useRetry } from "../../ui/useRetry";
@@ -118,7 +119,7 @@ function Body({ document, walk, onBack }: { document: DocumentDetail; walk: Walk
       note={<span className="flex items-center gap-2"><StateMark state={document.state} stage={document.status} /> <span className="max-sm:hidden">{typeName(document.media_type)} · {bytes(document.bytes)}{document.page_count ? ` · ${counted(document.page_count, "page")}` : ""}</span></span>}
       actions={<Actions document={document} walk={walk} onBack={onBack} busy={busy} onRetry={() => retry([document.document_id])} />}
     >
-      <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id])} />
+      <Banner document={document} why={why} busy={busy} onRetry={() => retry([document.document_id], retryFrom(document.state))} />
       <div className="min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-[minmax(0,1fr)_clamp(22rem,38%,34rem)]">
         <div className="min-h-0 min-w-0 lg:border-r lg:border-line">
           {images

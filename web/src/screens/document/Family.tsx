@@ -2,11 +2,13 @@
 import { ChevronRight, CornerLeftUp } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { useDocument, useNear } from "../../api/queries";
+import { asRefusal } from "../../api/http";
+import { useDocument, useNear, useSimilar } from "../../api/queries";
 import type { DocumentDetail, FamilyLine } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { cx } from "../../ui/cx";
-import { count, counted, shown } from "../../ui/format";
+import { begun, count, counted, shown } from "../../ui/format";
+import { Said } from "../../ui/Said";
 
 const FIRST = 200;
 /** Names of what may hold more. Others are opened like any document. */
@@ -22,6 +24,7 @@ export function Family({ document }: { document: DocumentDetail }) {
         ? <Tree document={document} />
         : <p className="p-4 text-ink-3">This document came by itself: it was in no container, and nothing was found in it.</p>}
       <Alike id={document.document_id} />
+      {document.state !== "processing" && <MoreLikeThis id={document.document_id} />}
     </>
   );
 }
@@ -42,6 +45,31 @@ function Alike({ id }: { id: string }) {
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+/** Other documents that mean something alike, in whatever words; or why nobody knows. */
+function MoreLikeThis({ id }: { id: string }) {
+  const { data, error } = useSimilar(id);
+  if (!data && !error) return null;
+  const refusal = error && asRefusal(error);
+  return (
+    <section aria-label="More like this" className="border-t border-line p-4 text-sm">
+      <h3 className="mb-2 text-xs font-semibold text-ink-3">More like this</h3>
+      {data && data.hits.length > 0 && (
+        <ul className="flex flex-col gap-1.5">
+          {data.hits.map((one) => (
+            <li key={one.document_id} className="flex items-baseline gap-2">
+              <Link href={`/documents/${one.document_id}?tab=family`} className="truncate hover:underline">{shown(one.title ?? one.name)}</Link>
+              {one.title && <span className="truncate text-xs text-ink-3">{shown(one.name)}</span>}
+              <span className="ml-auto text-xs whitespace-nowrap text-ink-3">{Math.max(0, Math.floor(one.score * 100))} % near</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {data && data.hits.length === 0 && <p className="text-ink-3">{data.note ? `${begun(data.note)}.` : "There is no other document whose meaning is known."}</p>}
+      {refusal && <p className="text-ink-3"><Said text={[begun(refusal.message), refusal.hint].filter(Boolean).join("; ")} />.</p>}
     </section>
   );
 }

@@ -12,6 +12,7 @@ import { Button } from "../../ui/Button";
 import { count, counted } from "../../ui/format";
 import { Command, Empty } from "../../ui/Notice";
 import { Page, Pending } from "../../ui/Page";
+import { retryFrom } from "../../ui/states";
 import { useRetry } from "../../ui/useRetry";
 import { useUploads } from "../../upload/UploadProvider";
 import { filterOf, isFiltered, NO_FILTER } from "./filter";
@@ -81,7 +82,7 @@ export function LibraryScreen() {
       ) : (
         <Listing
           lines={all} grid={params.get("view") === "grid"} active={active} top={top} selection={selection} more={more}
-          onMore={onMore} onView={onView} onSelect={select} onSelectAll={(on) => setSelection(on ? { ids: new Set(order), anchor: null } : NONE)} onRetry={(line) => retry([line.document_id])} onReview={(line) => review(line.document_id)}
+          onMore={onMore} onView={onView} onSelect={select} onSelectAll={(on) => setSelection(on ? { ids: new Set(order), anchor: null } : NONE)} onRetry={(line) => retry([line.document_id], retryFrom(line.state))} onReview={(line) => review(line.document_id)}
         />
       )}
     </Page>

@@ -83,7 +83,13 @@ pub(super) async fn catalogue(tx: &mut Tx, entries: &[Entry], from: i64, upto: i
 pub(super) async fn forget(tx: &mut Tx, tenant: TenantId, document: DocumentId) -> Result<()> {
     hold(tx).await?;
     enter(tx, &[Entry { tenant_id: tenant, document_id: document, tags: Vec::new(), sketch: None }]).await?;
-    judge(tx, &[(tenant, document, None)]).await
+    query::<Postgres>("DELETE FROM judgement WHERE document_id = $1 AND tenant_id = $2")
+        .bind(document.0)
+        .bind(tenant.0)
+        .execute(tx.conn())
+        .await
+        .map_err(sql_error("forget what a meaning says"))?;
+    Ok(())
 }
 
 /// Keeps others from changing tags until the transaction ends.
@@ -543,18 +549,27 @@ pub(super) async fn judge(tx: &mut Tx, judged: &[(TenantId, DocumentId, Option<J
     }
     // Few documents are told by their meaning alone: hardly any row is locked, and a deadlock with ends is repeated.
     let kind = |judgement: &Option<Judgement>| text_opt(judgement.as_ref().and_then(|j| j.kind.as_deref()));
-    query::<Postgres>(
+    let changed = query::<Postgres>(
         "UPDATE document d SET judged_kind = u.kind
          FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS u (tenant_id, document_id, kind)
          WHERE d.document_id = u.document_id AND d.tenant_id = u.tenant_id AND NOT d.removed
-           AND d.judged_kind IS DISTINCT FROM u.kind",
+           AND d.judged_kind IS DISTINCT FROM u.kind
+         RETURNING d.tenant_id, d.document_id, d.kind IS NULL",
     )
     .bind(judged.iter().map(|(tenant, ..)| tenant.0).collect::<Vec<_>>())
     .bind(judged.iter().map(|(_, document, _)| document.0).collect::<Vec<_>>())
     .bind(judged.iter().map(|(.., judgement)| kind(judgement)).collect::<Vec<_>>())
-    .execute(tx.conn())
+    .fetch_all(tx.conn())
     .await
     .map_err(sql_error("keep what a meaning says"))?;
+    // Indexes hold what a document is, too: who follows the change log looks again where words do not tell.
+    for row in &changed {
+        let mut c = Columns::new(row);
+        let (tenant, document) = (c.tenant()?, c.document()?);
+        if c.flag()? {
+            tx.document_changed(tenant, document, None);
+        }
+    }
     Ok(())
 }
 

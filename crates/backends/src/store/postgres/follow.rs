@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::claim::tenants_in_turn;
 use super::heads::Head;
+use super::look::kind;
 use super::row::{Columns, sql_error, text};
 
 fn at_most(limit: usize) -> i64 {
@@ -27,15 +28,17 @@ pub(super) async fn changes(
     after: i64,
     limit: usize,
 ) -> Result<Vec<ChangedDocument>> {
-    let rows = query::<Postgres>(
+    let rows = query::<Postgres>(concat!(
         "SELECT d.change_seq, d.tenant_id, d.document_id, d.removed, d.name, d.title, d.media_type, d.transcription_key,
-           coalesce(c.language, i.language),
+           coalesce(c.language, i.language), ",
+        kind!(),
+        ",
            (SELECT u.body FROM understanding u WHERE u.ingestion_id = i.ingestion_id AND u.step = i.understood_by)
          FROM document d
            LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id
            LEFT JOIN ingestion i ON i.ingestion_id = d.understood_in
-         WHERE d.change_seq > $1 ORDER BY d.change_seq LIMIT $2",
-    )
+         WHERE d.change_seq > $1 ORDER BY d.change_seq LIMIT $2"
+    ))
     .bind(after)
     .bind(at_most(limit))
     .fetch_all(conn)
@@ -53,7 +56,7 @@ pub(super) async fn changes(
                 title: c.get()?,
                 media_type: c.get()?,
                 transcription: c.get::<Option<String>>()?.map(BlobKey::stored),
-                particulars: Particulars::of(c.get()?, c.json_opt()?.unwrap_or_default()),
+                particulars: Particulars::of(c.get()?, c.get()?, c.json_opt()?.unwrap_or_default()),
             })
         })
         .collect()

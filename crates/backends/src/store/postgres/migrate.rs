@@ -28,6 +28,7 @@ pub const MIGRATIONS: &[(&str, &str)] = &[
     ("0010_catalogue", include_str!("../../../../../migrations/postgres/0010_catalogue.sql")),
     ("0011_senders", include_str!("../../../../../migrations/postgres/0011_senders.sql")),
     ("0012_kinds", include_str!("../../../../../migrations/postgres/0012_kinds.sql")),
+    ("0013_other", include_str!("../../../../../migrations/postgres/0013_other.sql")),
 ];
 
 /// The schema this build works with.

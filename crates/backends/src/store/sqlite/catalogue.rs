@@ -57,7 +57,10 @@ pub(super) fn catalogue(tx: &Tx<'_>, entries: &[Entry], from: i64, upto: i64) ->
 /// Forgets what the catalogue holds of a document.
 pub(super) fn forget(tx: &Tx<'_>, tenant: TenantId, document: DocumentId) -> Result<()> {
     enter(tx, &[Entry { tenant_id: tenant, document_id: document, tags: Vec::new(), sketch: None }])?;
-    judge(tx, &[(tenant, document, None)])
+    tx.sql("DELETE FROM judgement WHERE document_id = ?1 AND tenant_id = ?2")?
+        .execute(params![document.as_bytes(), tenant.as_bytes()])
+        .map_err(sql_error("forget what a meaning says"))?;
+    Ok(())
 }
 
 fn enter(tx: &Tx<'_>, entries: &[Entry]) -> Result<()> {
@@ -355,7 +358,7 @@ pub(super) fn near(conn: &Connection, tenant: TenantId, document: DocumentId) ->
     Ok(named(&found, names))
 }
 
-pub(super) fn judge(tx: &Tx<'_>, judged: &[(TenantId, DocumentId, Option<Judgement>)]) -> Result<()> {
+pub(super) fn judge(tx: &mut Tx<'_>, judged: &[(TenantId, DocumentId, Option<Judgement>)]) -> Result<()> {
     for (tenant, document, judgement) in judged {
         match judgement {
             Some(judgement) => tx
@@ -371,12 +374,20 @@ pub(super) fn judge(tx: &Tx<'_>, judged: &[(TenantId, DocumentId, Option<Judgeme
         }
         .map_err(sql_error("keep what a meaning says"))?;
         let kind = judgement.as_ref().and_then(|judgement| judgement.kind.as_deref());
-        tx.sql(
-            "UPDATE document SET judged_kind = ?3
-             WHERE document_id = ?1 AND tenant_id = ?2 AND removed = 0 AND judged_kind IS NOT ?3",
-        )?
-        .execute(params![document.as_bytes(), tenant.as_bytes(), kind])
-        .map_err(sql_error("keep what a meaning says"))?;
+        // Indexes hold what a document is, too: who follows the change log looks again where words do not tell.
+        let number = tx.next_change()?;
+        let changed: Option<bool> = tx
+            .sql(
+                "UPDATE document SET judged_kind = ?3, change_seq = iif(kind IS NULL, ?4, change_seq)
+                 WHERE document_id = ?1 AND tenant_id = ?2 AND removed = 0 AND judged_kind IS NOT ?3
+                 RETURNING kind IS NULL",
+            )?
+            .query_row(params![document.as_bytes(), tenant.as_bytes(), kind, number], |row| row.get(0))
+            .optional()
+            .map_err(sql_error("keep what a meaning says"))?;
+        if changed == Some(true) {
+            tx.take_change(number);
+        }
     }
     Ok(())
 }

@@ -10,19 +10,21 @@ use docmill_core::task::TaskKind;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::claim;
+use super::look::kind;
 use super::row::{Columns, json, sql_error};
 
 pub(super) fn changes(conn: &Connection, after: i64, limit: usize) -> Result<Vec<ChangedDocument>> {
     let mut statement = conn
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT d.change_seq, d.tenant_id, d.document_id, d.removed, d.name, d.title, d.media_type, d.transcription_key,
-               coalesce(c.language, i.language),
+               coalesce(c.language, i.language), {},
                (SELECT u.body FROM understanding u WHERE u.ingestion_id = i.ingestion_id AND u.step = i.understood_by)
              FROM document d
                LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id
                LEFT JOIN ingestion i ON i.ingestion_id = d.understood_in
              WHERE d.change_seq > ?1 ORDER BY d.change_seq LIMIT ?2",
-        )
+            kind!()
+        ))
         .map_err(sql_error("read changes"))?;
     let mut rows = statement.query(params![after, limit as i64]).map_err(sql_error("read changes"))?;
     let mut out = Vec::new();
@@ -37,7 +39,7 @@ pub(super) fn changes(conn: &Connection, after: i64, limit: usize) -> Result<Vec
             title: c.get()?,
             media_type: c.get()?,
             transcription: c.get::<Option<String>>()?.map(BlobKey::stored),
-            particulars: Particulars::of(c.get()?, c.json_opt()?.unwrap_or_default()),
+            particulars: Particulars::of(c.get()?, c.get()?, c.json_opt()?.unwrap_or_default()),
         });
     }
     Ok(out)

@@ -7,6 +7,7 @@ use docmill_core::id::TenantId;
 use docmill_core::ports::catalogue::{COMPARED_TAGS, TagQuery};
 use docmill_core::sketch::NearAnswer;
 use docmill_core::tag::{self, MergeAnswer, SimilarTagsAnswer, TagsAnswer};
+use docmill_core::understanding::OTHER;
 use docmill_core::{Error, Result};
 
 use super::{Inner, find_head};
@@ -78,7 +79,7 @@ pub(super) async fn complete(inner: &Inner, tenant: TenantId, shown: &mut ShowAn
         shown.tags = tags;
     }
     if let Some(judged) = store.judgement(tenant, shown.document_id).await? {
-        if shown.kind.is_none() && judged.kind.is_some() {
+        if shown.kind.as_deref().is_none_or(|kind| kind == OTHER) && judged.kind.is_some() {
             shown.kind = judged.kind;
             shown.evidence.extend(judged.evidence.map(|evidence| ("type".to_owned(), evidence)));
         }

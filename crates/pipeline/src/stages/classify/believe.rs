@@ -1,8 +1,8 @@
 //! What of an answer is believed: only what the document itself vouches for. Words that stand nowhere but in sentences
 //! that speak to the model (`addressed`) vouch for nothing, so that an order in a document cannot give it a title.
 //!
-//! - A title is taken if most of its words stand in the text; all of them, where something in the text speaks to the
-//!   model.
+//! - A title is taken if half of its longer words stand in the text, because a title may say in its own words what a text
+//!   is; all of its words, where something in the text speaks to the model.
 //! - A date is taken if the text has its year, month and day beside each other.
 //! - A summary is taken if half of its longer words stand in the text and it names no address that does not.
 //! - A tag, and a type, is taken unless it stands only in what speaks to the model.
@@ -34,7 +34,7 @@ const MAX_TAGS: usize = 8;
 /// With fewer words than this a picture has no text that could vouch.
 const LEAST_WORDS: usize = 12;
 
-/// Words from here on carry a summary.
+/// Words from here on carry a title or a summary.
 const LONGER: usize = 4;
 
 /// What a document says, for holding answers against it.
@@ -62,7 +62,7 @@ impl Document {
         let all: Vec<String> = words(&title).collect();
         let known = all.iter().filter(|word| self.words.contains(*word)).count();
         let taken = if self.suspicious.is_empty() {
-            !self.vouches || known * 3 >= all.len() * 2
+            !self.vouches || self.bears_out(&all)
         } else if self.vouches {
             known == all.len()
         } else {
@@ -87,6 +87,25 @@ impl Document {
         let longer: Vec<String> = words(&summary).filter(|word| word.chars().count() >= LONGER).collect();
         let known = longer.iter().filter(|word| self.words.contains(*word)).count();
         (!self.vouches || known * 2 >= longer.len()).then_some(summary)
+    }
+
+    /// Whether half of the words that carry a title stand in the text: not `to`, `of` and `the`, which stand in any.
+    fn bears_out(&self, title: &[String]) -> bool {
+        let carries = |word: &&String| {
+            word.chars().count() >= LONGER || word.contains(|c: char| c.is_numeric() || is_unspaced(c))
+        };
+        let carrying: Vec<&String> = title.iter().filter(carries).collect();
+        let known = |words: &[&String]| words.iter().filter(|word| self.words.contains(**word)).count();
+        if carrying.is_empty() {
+            let all: Vec<&String> = title.iter().collect();
+            return known(&all) * 3 >= all.len() * 2;
+        }
+        known(&carrying) * 2 >= carrying.len()
+    }
+
+    /// Whether something in it speaks to the model.
+    pub(super) fn is_addressed(&self) -> bool {
+        !self.suspicious.is_empty()
     }
 
     fn date(&self, said: &str) -> Option<String> {
@@ -121,19 +140,22 @@ impl Document {
 /// What holds after an answer, and what of the answer does not.
 pub(super) struct Believed {
     pub(super) understood: Understood,
+    /// Whether anything was taken.
+    pub(super) taken: bool,
     /// Names of what was said and not taken.
     pub(super) refused: Vec<&'static str>,
 }
 
 /// Holds an answer against its document. What is not taken stays as `local` has it.
 pub(super) fn believe(said: &Said, document: &Document, local: Understood) -> Believed {
-    let mut refused = Vec::new();
+    let (mut refused, mut any) = (Vec::new(), false);
     let mut understanding = local.understanding;
     let confidence = if document.vouches { CONFIDENCE } else { UNVOUCHED };
     let mut note = |name: &'static str, was_said: bool, taken: bool, understanding: &mut Understanding| {
         if taken {
             let evidence = Evidence { confidence, method: METHOD.to_owned() };
             understanding.evidence.insert(name.to_owned(), evidence);
+            any = true;
         } else if was_said {
             refused.push(name);
         }
@@ -161,7 +183,7 @@ pub(super) fn believe(said: &Said, document: &Document, local: Understood) -> Be
     if note("tags", !said.tags.is_empty(), !new.is_empty(), &mut understanding) {
         understanding.tags = new;
     }
-    Believed { understood: Understood { title, understanding }, refused }
+    Believed { understood: Understood { title, understanding }, taken: any, refused }
 }
 
 /// On one line, without what could move a cursor, and not too long; nothing if nothing is left.
@@ -278,6 +300,29 @@ mod tests {
         assert_eq!(believed.understood.title.as_deref(), Some("local title"));
         assert_eq!(believed.understood.understanding.date, None);
         assert!(!believed.understood.understanding.evidence.contains_key("title"));
+    }
+
+    #[test]
+    fn title_in_words_of_its_own_is_taken_if_the_document_bears_half_of_it_out() {
+        let letter = "Dear Bob, this is a letter about the annual garden party on the lawn behind the old house. Please \
+            come in the afternoon and bring your sister. Regards, Alice";
+        let document = Document::new(letter, false);
+        for title in ["Invitation to the garden party", "Letter to Bob", "The annual party: an invitation"] {
+            let believed = believe(&said(title), &document, local());
+            assert_eq!(believed.understood.title.as_deref(), Some(title));
+        }
+        // Short words stand in any text.
+        for title in ["The end of the war on the sea", "To the son of an old king", "It is up to us"] {
+            let believed = believe(&said(title), &document, local());
+            assert_eq!(believed.understood.title.as_deref(), Some("local title"), "{title}");
+            assert!(believed.taken && believed.refused.contains(&"title"));
+        }
+        let japanese = Document::new("請求書 株式会社", false);
+        assert_eq!(believe(&said("請求書"), &japanese, local()).understood.title.as_deref(), Some("請求書"));
+        assert_eq!(
+            believe(&said("航海日誌"), &japanese, local()).understood.title.as_deref(),
+            Some("local title")
+        );
     }
 
     #[test]

@@ -63,7 +63,9 @@ impl TaskHandler for ClassifyDocument {
             None => Facts { transcription: Some(key), ..facts(&transcript, local.clone()) },
         };
         let schema = schema_of(cx, local.as_ref().map(|local| &local.understanding));
-        let Some(case) = Case::of(cx, &transcript, local) else {
+        // Without a model there is nobody to ask: what was found here is all there is, and nothing is missing.
+        let case = cx.deps.llm.clone().and_then(|llm| Case::of(cx, llm, &transcript, local));
+        let Some(case) = case else {
             let done = Done { facts: known, ..Done::default() };
             return cx.done(lease, Outcome::Classified { text, problem: None, schema }, done);
         };
@@ -81,7 +83,7 @@ impl TaskHandler for ClassifyDocument {
 
 /// One document and what is shown of it.
 struct Case {
-    llm: Option<Arc<dyn Llm>>,
+    llm: Arc<dyn Llm>,
     shown: Shown,
     /// All its text, also where a picture is shown.
     text: String,
@@ -101,16 +103,19 @@ struct Answered {
 
 impl Case {
     /// None if there is nothing to show.
-    fn of(cx: &Context<'_>, transcript: &Transcript, local: Option<Understood>) -> Option<Self> {
-        let llm = cx.deps.llm.clone();
-        let sees = llm.as_ref().is_some_and(|llm| llm.sees());
-        let shown = Shown::of(transcript, sees, cx.deps.settings.llm.max_text_bytes)?;
+    fn of(
+        cx: &Context<'_>,
+        llm: Arc<dyn Llm>,
+        transcript: &Transcript,
+        local: Option<Understood>,
+    ) -> Option<Self> {
+        let shown = Shown::of(transcript, llm.sees(), cx.deps.settings.llm.max_text_bytes)?;
         Some(Self { llm, shown, text: transcript.text(), local })
     }
 
     /// Everything that an answer depends on.
     fn fingerprint(&self, lease: &Lease) -> Result<ContentHash> {
-        let who = self.llm.as_ref().map_or("nobody", |llm| llm.identity());
+        let who = self.llm.identity();
         let schema = ContentHash::of(form::schema().body.to_string().as_bytes());
         let matters = format!("by={who} shown={} schema={}", self.shown.name(), schema.short());
         let inputs = [self.shown.hash(&document(lease)?.content_hash)];
@@ -150,10 +155,6 @@ impl Case {
 
     /// Asks the model. Its errors come inside.
     async fn ask(&self, cx: &Context<'_>, lease: &Lease) -> Result<Result<(String, Answer)>> {
-        let Some(llm) = &self.llm else {
-            return Ok(Err(Error::missing_dependency("no language model is configured")
-                .with_hint("set `llm.url` and `llm.model`")));
-        };
         let question = match &self.shown {
             Shown::Text(text) => prompt::about_text(text),
             Shown::Picture => match material::picture(cx, lease).await {
@@ -162,16 +163,18 @@ impl Case {
                 Err(error) => return Err(error),
             },
         };
-        let answer = patiently(cx, llm.ask(&question)).await;
+        let answer = patiently(cx, self.llm.ask(&question)).await;
         (CLASSIFY.answered)();
-        Ok(answer.map(|answer| (llm.provider().to_owned(), answer)))
+        Ok(answer.map(|answer| (self.llm.provider().to_owned(), answer)))
     }
 
     fn with(self, said: &form::Said, found: &Found) -> Answered {
         let is_picture = self.shown == Shown::Picture;
         let source = believe::Document::new(&self.text, is_picture);
         let believed = believe(said, &source, self.local.unwrap_or_default());
-        let problem = (!believed.refused.is_empty()).then(|| {
+        // What was taken is what was asked for; a document that speaks to the model is worth a look in any case.
+        let missing = !believed.refused.is_empty() && (!believed.taken || source.is_addressed());
+        let problem = missing.then(|| {
             let what = believed.refused.join(", ");
             warning(
                 ErrorKind::SchemaMismatch,

@@ -28,7 +28,7 @@ pub(super) const TYPES: &[&str] = &[
 ];
 
 /// None of them.
-pub(super) const OTHER: &str = "other";
+pub(super) use docmill_core::understanding::OTHER;
 
 /// No text of an answer is longer, in bytes: the limits of each are far below.
 const MAX_BYTES: usize = 64 << 10;

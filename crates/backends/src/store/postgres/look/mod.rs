@@ -53,14 +53,17 @@ macro_rules! evidence_from {
     };
 }
 
-/// What document `d` is: as its words tell, or else its meaning. Written as the index `document_kinds` has it.
+/// What document `d` is: as its words tell, or else its meaning; `other` if something tried to tell. Written as the index
+/// `document_kinds` has it.
 macro_rules! kind {
     () => {
-        "CASE WHEN d.kind IS NULL THEN d.judged_kind ELSE d.kind END"
+        "CASE WHEN d.kind IS NOT NULL THEN d.kind WHEN d.judged_kind IS NOT NULL THEN d.judged_kind
+           WHEN d.understood_in IS NOT NULL THEN 'other' END"
     };
 }
 
-use {evidence, evidence_from, kind};
+pub(super) use kind;
+use {evidence, evidence_from};
 
 fn state(c: &mut Columns<'_>, now: Timestamp) -> Result<(DocumentState, bool)> {
     let open = c.time_opt()?;

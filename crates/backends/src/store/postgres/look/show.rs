@@ -81,7 +81,7 @@ async fn itself(asked: &mut Asked<'_>, now: Timestamp) -> Result<Option<ShowAnsw
         let (page_count, word_count) = (c.int_opt()?, c.int_opt()?);
         let (language, quality) = (c.get()?, c.get::<Option<f64>>()?);
         let problems: Vec<Problem> = c.json_opt()?.unwrap_or_default();
-        let understood: Understanding = c.json_opt()?.unwrap_or_default();
+        let understood = c.json_opt()?.map(Understanding::shown).unwrap_or_default();
         let (state, needs_review) = state(c, now)?;
         Ok(ShowAnswer {
             document_id,

@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::super::super::shared::look::Types;
 use super::super::row::Columns;
-use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, resolve, state};
+use super::{EVIDENCE, EVIDENCE_JOIN, collect, first, kind, resolve, state};
 
 const HEAD: &str = "d.document_id, d.name, d.title, d.media_type, d.bytes, d.blob_key, d.transcription_key";
 
@@ -62,11 +62,9 @@ pub(in super::super) fn select(
     };
     // Written only where it is wanted: beside an OR no index is of use.
     let (index, only) = match (selection.ids.is_empty(), &selection.kind) {
-        (true, Some(_)) => {
-            ("INDEXED BY document_kinds", "coalesce(d.kind, d.judged_kind) = ?4 AND ?5 IS NULL")
-        }
+        (true, Some(_)) => ("INDEXED BY document_kinds", concat!(kind!(), " = ?4 AND ?5 IS NULL")),
         (true, None) => ("", "?4 IS NULL AND ?5 IS NULL"),
-        (false, _) => ("", "(?4 IS NULL OR coalesce(d.kind, d.judged_kind) = ?4) AND d.document_id = ?5"),
+        (false, _) => ("", concat!("(?4 IS NULL OR ", kind!(), " = ?4) AND d.document_id = ?5")),
     };
     let sql = format!(
         "SELECT {HEAD}, d.content_hash,

@@ -13,7 +13,9 @@ use rusqlite::{Connection, params};
 
 use super::super::super::shared::look::{Types, bad_cursor};
 use super::super::row::json;
-use super::{EVIDENCE, EVIDENCE_JOIN, collect, state};
+use super::{EVIDENCE, EVIDENCE_JOIN, collect, kind, state};
+
+const KIND: &str = kind!();
 
 /// Rows looked at in one step while a state is searched for.
 const STEP: usize = 500;
@@ -74,7 +76,7 @@ impl Candidates {
         match query.state {
             None | Some(DocumentState::Ready) if query.kind.is_some() => by_document(
                 "document d INDEXED BY document_kinds",
-                "d.tenant_id = ?1 AND coalesce(d.kind, d.judged_kind) = ?12 AND d.document_id < ?2",
+                concat!("d.tenant_id = ?1 AND ", kind!(), " = ?12 AND d.document_id < ?2"),
             ),
             None | Some(DocumentState::Ready) if one_type => by_document(
                 "document d INDEXED BY document_types",
@@ -129,12 +131,12 @@ pub(in super::super) fn list(
         None => "AND ?6 IS NULL",
     };
     let sql = format!(
-        "SELECT d.document_id, d.name, d.title, d.media_type, coalesce(d.kind, d.judged_kind), d.bytes, d.created_at,
+        "SELECT d.document_id, d.name, d.title, d.media_type, {KIND}, d.bytes, d.created_at,
            c.page_count, c.language, c.result, c.error, {EVIDENCE}
          FROM {from} {EVIDENCE_JOIN}
          WHERE {only} AND d.removed = 0
            AND (?4 IS NULL OR d.media_type = ?4) AND (?5 IS NULL OR substr(d.media_type, 1, length(?5)) = ?5)
-           AND (?12 IS NULL OR coalesce(d.kind, d.judged_kind) = ?12) {named}
+           AND (?12 IS NULL OR {KIND} = ?12) {named}
            AND (?7 IS NULL OR c.language = ?7)
            AND (?8 IS NULL OR d.created_at >= ?8) AND (?9 IS NULL OR d.created_at < ?9)
            AND (?10 IS NULL OR EXISTS (SELECT 1 FROM ingestion b

@@ -40,6 +40,16 @@ const EVIDENCE: &str = "(SELECT min(o.progress_at) FROM ingestion o
     d.title IS NOT NULL OR d.understood_in IS NULL, d.transcription_key IS NOT NULL";
 const EVIDENCE_JOIN: &str = "LEFT JOIN ingestion c ON c.ingestion_id = d.current_ingestion_id";
 
+/// What document `d` is: as its words tell, or else its meaning; `other` if something tried to tell. Written as the index
+/// `document_kinds` has it.
+macro_rules! kind {
+    () => {
+        "coalesce(d.kind, d.judged_kind, iif(d.understood_in IS NULL, NULL, 'other'))"
+    };
+}
+
+pub(super) use kind;
+
 fn state(c: &mut Columns<'_, '_>, now: Timestamp) -> Result<(DocumentState, bool)> {
     let open = c.time_opt()?;
     let status = c.word_opt(IngestionStatus::from_name)?;

@@ -42,7 +42,7 @@ pub(in super::super) fn show(
         let word_count: Option<i64> = c.get()?;
         let (language, quality) = (c.get()?, c.get()?);
         let problems: Vec<Problem> = c.json_opt()?.unwrap_or_default();
-        let understood: Understanding = c.json_opt()?.unwrap_or_default();
+        let understood = c.json_opt()?.map(Understanding::shown).unwrap_or_default();
         let (state, needs_review) = state(c, now)?;
         Ok(ShowAnswer {
             document_id,
