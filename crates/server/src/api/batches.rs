@@ -37,13 +37,9 @@ pub(super) fn operations() -> Vec<Operation> {
         .or_nothing()
         .answers::<BatchTotals>(200, "The batch of that name, which was there.")
         .answers::<BatchTotals>(201, "A new batch."),
-        Operation::get(
-            "/v1/batches/{id}",
-            "getBatch",
-            "How a batch stands; it may be called by its name",
-            get(show),
-        )
-        .answers::<BatchTotals>(200, "The batch."),
+        Operation::get("/v1/batches/{id}", "getBatch", "How a batch stands", get(show))
+            .place::<Which>("id")
+            .answers::<BatchTotals>(200, "The batch."),
         Operation::change(
             Method::PATCH,
             "/v1/batches/{id}",
@@ -51,6 +47,7 @@ pub(super) fn operations() -> Vec<Operation> {
             "Pause or resume it, give it another priority, or seal it",
             patch(change),
         )
+        .place::<Which>("id")
         .takes::<Change>()
         .answers::<BatchTotals>(200, "The batch as it stands now."),
         Operation::change(
@@ -60,11 +57,22 @@ pub(super) fn operations() -> Vec<Operation> {
             "Cancel it: what is queued is dropped, what runs is stopped",
             delete(cancel),
         )
+        .place::<Which>("id")
         .answers::<BatchTotals>(200, "The batch as it stands now."),
         Operation::get("/v1/batches/{id}/audit", "auditBatch", "The ledger of a batch", get(audit))
+            .place::<Which>("id")
             .answers::<LedgerAnswer>(200, "Both sides, and whether they agree."),
     ]
 }
+
+/// The id of a batch, or its name.
+#[derive(Debug, JsonSchema)]
+#[schemars(inline)]
+struct Which(
+    #[schemars(length(min = 1, max = 200))]
+    #[expect(dead_code, reason = "described")]
+    String,
+);
 
 /// Which page.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -606,6 +606,7 @@ async fn unknown_ids_are_not_found(bench: Bench<dyn Store>) {
     assert!(world.store.why(world.tenant, &nobody).await.unwrap().is_none());
     let error = world.store.retry(world.tenant, Some(&nobody)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
+    // What can be the id of nothing is the id of nothing that is there.
     let error = world.store.show(world.tenant, "no-uuid").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), ErrorKind::NotFound);
 }

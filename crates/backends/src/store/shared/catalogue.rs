@@ -75,6 +75,9 @@ impl Changes {
             }
         }
         changes.counts.retain(|_, more| *more != 0);
+        // In the order of their table: neighbours lie on one page.
+        changes.added.sort_unstable();
+        changes.dropped.sort_unstable();
         changes
     }
 }

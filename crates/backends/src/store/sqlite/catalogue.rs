@@ -116,20 +116,23 @@ fn held(tx: &Tx<'_>, entries: &[Entry]) -> Result<HashMap<DocumentId, BTreeSet<S
 
 /// So many more documents have a tag, or fewer. One that none has is forgotten, unless others were merged into it.
 fn count(tx: &Tx<'_>, tenant: TenantId, key: &str, name: Option<&String>, more: i64) -> Result<()> {
-    let name = name.map_or(key, String::as_str);
-    let left: i64 = tx
-        .sql(
-            "INSERT INTO tag (tenant_id, key, name, documents) VALUES (?1, ?2, ?3, max(0, ?4))
-             ON CONFLICT (tenant_id, key) DO UPDATE SET documents = max(0, documents + ?4) RETURNING documents",
-        )?
-        .query_row(params![tenant.as_bytes(), key, name, more], |r| r.get(0))
+    // Nothing is returned: SQLite would make a temporary table for that, ten times a document.
+    let counted = tx
+        .sql("UPDATE tag SET documents = max(0, documents + ?3) WHERE tenant_id = ?1 AND key = ?2")?
+        .execute(params![tenant.as_bytes(), key, more])
         .map_err(sql_error("count a tag"))?;
-    if left > 0 {
+    if counted == 0 && more > 0 {
+        let name = name.map_or(key, String::as_str);
+        tx.sql("INSERT INTO tag (tenant_id, key, name, documents) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![tenant.as_bytes(), key, name, more])
+            .map_err(sql_error("count a tag"))?;
+    }
+    if more > 0 {
         return Ok(());
     }
     let gone = tx
         .sql(
-            "DELETE FROM tag WHERE tenant_id = ?1 AND key = ?2 AND into_key IS NULL
+            "DELETE FROM tag WHERE tenant_id = ?1 AND key = ?2 AND documents = 0 AND into_key IS NULL
              AND NOT EXISTS (SELECT 1 FROM tag m WHERE m.tenant_id = ?1 AND m.into_key = ?2)",
         )?
         .execute(params![tenant.as_bytes(), key])

@@ -273,9 +273,12 @@ pub(super) fn cancel_open(tx: &mut Tx<'_>, ingestion: IngestionId) -> Result<usi
 
 /// Brings a join nearer by so many parts; the last one queues it.
 pub(super) fn parts_ended(tx: &mut Tx<'_>, join: TaskId, ended: i64) -> Result<()> {
+    tx.sql("UPDATE task SET open_parts = open_parts - ?2 WHERE task_id = ?1")?
+        .execute(params![join.0, ended])
+        .map_err(sql_error("count parts"))?;
     let open: i64 = tx
-        .sql("UPDATE task SET open_parts = open_parts - ?2 WHERE task_id = ?1 RETURNING open_parts")?
-        .query_row(params![join.0, ended], |r| r.get(0))
+        .sql("SELECT open_parts FROM task WHERE task_id = ?1")?
+        .query_row([join.0], |r| r.get(0))
         .map_err(sql_error("count parts"))?;
     if open > 0 {
         return Ok(());
