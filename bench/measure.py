@@ -49,17 +49,18 @@ def cpu_ms(pid):
     return sum(int(f) for f in fields[11:15]) * 1000 / TICKS
 
 
-def write_results(name, results):
-    """Writes bench/results/<name>.json with the machine and the command that made it."""
+def write_results(name, results, command=None):
+    """Writes bench/results/<name>.json with the machine and the command that made it, `cargo xtask bench <name>` unless
+    it is another."""
     path = ROOT / "bench" / "results" / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     # Where things lie on one machine says nothing on another.
     options = [a.replace(str(Path.home()), "~") for a in sys.argv[1:]]
-    if "--docmill" in options:
-        at = options.index("--docmill")
+    for place in {"--docmill", "--models"} & set(options):
+        at = options.index(place)
         del options[at : at + 2]
     document = {
-        "made_by": " ".join(["cargo xtask bench", name, *options]),
+        "made_by": " ".join([command or f"cargo xtask bench {name}", *options]),
         "made_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "commit": commit(),
         **results,

@@ -40,7 +40,8 @@ def main():
         shutil.rmtree(home)
     rows = [[mode, figures["ndcg@10"], figures["recall@100"], figures["p50_ms"], figures["p99_ms"]] for mode, figures in results["modes"].items()]
     table(["mode", "nDCG@10", "recall@100", "p50 ms", "p99 ms"], rows)
-    write_results("retrieval", {"machine": before, "collection": collection.name, **results})
+    results = {"machine": before, "collection": collection.name, **results}
+    write_results("retrieval", results, "python3 bench/search/retrieval.py --docmill PROGRAM --models DIR")
 
 
 def measure(options, collection, home):
